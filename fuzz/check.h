@@ -24,7 +24,7 @@ struct ss_table;
 		}                                                                          \
 	} while (0)
 
-/* ss_load() from memory. What the source says of itself is counted in the trace. */
+/* ss_trace_load() from memory. What the source says of itself is counted in the trace. */
 enum ss_status load_bytes(const uint8_t *data, size_t size, const struct ss_load_options *options,
 			  struct ss_memory *memory, struct ss_trace *out, struct ss_error *err);
 

@@ -18,7 +18,7 @@ enum ss_status load_bytes(const uint8_t *data, size_t size, const struct ss_load
 
 	if (status != SS_OK)
 		return status;
-	status = ss_load(source, options, memory, out, err);
+	status = ss_trace_load(source, options, memory, out, err);
 	ss_source_close(source);
 	return status;
 }

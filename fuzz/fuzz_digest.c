@@ -34,14 +34,14 @@ static void mend(uint8_t *data, size_t size)
 	memcpy(&header, data, sizeof(header));
 	header.version = SS_DIGEST_VERSION;
 	header.part_count = SS_DIGEST_PARTS;
-	header.layout = ss_job_digest_layout(&ss_diagnose_keeper);
+	header.layout = ss_job_digest_version(&ss_diagnose_summarizer);
 	for (uint32_t i = 0; i < SS_DIGEST_PARTS; i++) {
 		if (header.bytes[i] > size - at || i + 1 == SS_DIGEST_PARTS)
 			header.bytes[i] = size - at;
 		header.checksums[i] = ss_checksum_of(data + at, (size_t)header.bytes[i]);
 		at += (size_t)header.bytes[i];
 	}
-	header.checksum = ss_digest_header_sum(&header);
+	header.checksum = ss_trace_digest_header_sum(&header);
 	memcpy(data, &header, sizeof(header));
 }
 

@@ -40,13 +40,13 @@ static enum ss_status slow_read(struct ss_source *source, char *buffer, size_t r
 
 static void check_snapshot(const struct ss_snapshot *snapshot)
 {
-	const struct ss_memory_events *events = &snapshot->events;
+	const struct ss_snapshot_events *events = &snapshot->events;
 
 	for (uint32_t i = 0; i < events->count; i++) {
 		CHECK(events->action[i] < SS_ACTION_COUNT);
 		CHECK(events->stack[i] < snapshot->stacks.count);
 		CHECK(events->about[i] < snapshot->abouts.count);
-		CHECK(events->bytes[i] >= 0 && events->bytes[i] <= SS_MEMORY_BYTES_MAX);
+		CHECK(events->bytes[i] >= 0 && events->bytes[i] <= SS_SNAPSHOT_BYTES_MAX);
 	}
 	for (uint32_t i = 0; i < snapshot->stacks.count; i++) {
 		const struct ss_frame_list *list = &snapshot->stacks.items[i];
@@ -69,7 +69,7 @@ static void check_snapshot(const struct ss_snapshot *snapshot)
 
 static void check_history(const struct ss_history *history)
 {
-	const struct ss_memory_events *events = &history->snapshot->events;
+	const struct ss_snapshot_events *events = &history->snapshot->events;
 
 	for (uint32_t row = 0; row < events->count; row++) {
 		uint32_t partner = history->partner[row];
@@ -92,7 +92,7 @@ static enum ss_status load(const uint8_t *data, size_t size, bool slowly, struct
 	struct ss_error err = { 0 };
 	struct ss_snapshot snapshot;
 	struct ss_history history;
-	struct ss_stack_places spots;
+	struct ss_snapshot_places spots;
 	enum ss_status status;
 
 	status = ss_source_open_memory(data, size, memory, &slow.inner, &err);
@@ -107,9 +107,9 @@ static enum ss_status load(const uint8_t *data, size_t size, bool slowly, struct
 		status = ss_history_init(&history, &snapshot, memory, &err);
 		if (status == SS_OK) {
 			check_history(&history);
-			status = ss_stack_places_init(&spots, &snapshot, memory, &err);
+			status = ss_snapshot_places_init(&spots, &snapshot, memory, &err);
 			if (status == SS_OK)
-				ss_stack_places_release(&spots);
+				ss_snapshot_places_release(&spots);
 			ss_history_release(&history);
 		}
 		ss_snapshot_release(&snapshot);

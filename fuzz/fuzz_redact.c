@@ -25,7 +25,7 @@ static enum ss_status redact(const uint8_t *data, size_t size, size_t room,
 	char block[4096];
 	size_t got = 1;
 
-	CHECK(ss_redactor_open(&redactor, key, &err) == SS_OK);
+	CHECK(ss_redact_open(&redactor, key, &err) == SS_OK);
 	status = ss_source_open_memory(data, size, memory, &source, &err);
 	if (status == SS_OK)
 		status = ss_redact_source(&redactor, source, &source, &err);
@@ -35,7 +35,7 @@ static enum ss_status redact(const uint8_t *data, size_t size, size_t room,
 			ss_text_add(out, block, got);
 	}
 	ss_source_close(source);
-	ss_redactor_close(&redactor);
+	ss_redact_close(&redactor);
 	CHECK(status == SS_OK || err.text[0]);
 	CHECK(memory->used_bytes == 0);
 	return status;

@@ -32,9 +32,9 @@ void ss_facts_release(struct ss_facts *facts)
 	*facts = (struct ss_facts){ 0 };
 }
 
-void ss_facts_keep(struct ss_facts *facts, uint32_t kept)
+void ss_facts_keep_only(struct ss_facts *facts, uint32_t kept)
 {
-	kept = ss_facts_with(kept);
+	kept = ss_facts_with_needed(kept);
 	if (!(kept & SS_FACT_REGIONS))
 		ss_regions_release(&facts->regions);
 	if (!(kept & SS_FACT_TRAINING))

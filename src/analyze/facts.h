@@ -30,14 +30,14 @@ enum ss_large_fact {
 };
 
 /* Adds the facts that these refer to. */
-static inline uint32_t ss_facts_with(uint32_t facts)
+static inline uint32_t ss_facts_with_needed(uint32_t facts)
 {
 	if (facts & SS_FACT_OP_RUNS)
 		facts |= SS_FACT_WORKS;
 	return facts & SS_FACT_WORKS ? facts | SS_FACT_OPS : facts;
 }
 
-struct ss_allocs; /* memory/events/alloc.h, which computes them: ss_facts_allocs() */
+struct ss_allocs; /* memory/events/alloc.h, which computes them: ss_allocs_of_facts() */
 
 /* A fact without a trace has not been computed. */
 struct ss_facts {
@@ -63,13 +63,13 @@ void ss_facts_init(struct ss_facts *facts, const struct ss_trace *trace, struct 
 void ss_facts_release(struct ss_facts *facts);
 
 /* Frees the large facts that are not in `kept`; they are computed again when needed. */
-void ss_facts_keep(struct ss_facts *facts, uint32_t kept);
+void ss_facts_keep_only(struct ss_facts *facts, uint32_t kept);
 
 /* Computes those of `wanted` (enum ss_large_fact) that are missing, but for ALLOCS. */
 SS_MUST_USE
 enum ss_status ss_facts_make(struct ss_facts *facts, uint32_t wanted, struct ss_error *err);
 
-/* Results are valid until the facts are released, or dropped by ss_facts_keep(). */
+/* Results are valid until the facts are released, or dropped by ss_facts_keep_only(). */
 SS_MUST_USE
 enum ss_status ss_facts_ops(struct ss_facts *facts, const struct ss_ops **out,
 			    struct ss_error *err);

@@ -110,7 +110,7 @@ static enum ss_status comparison_add_table(struct run_comparison *comparison, co
 	for (uint32_t i = 0; i < 2 && status == SS_OK; i++)
 		status = ss_query_side(&sides[i], comparison->runs->sessions[i], comparison->wanted,
 				       what, group, err);
-	if (status == SS_OK && !ss_table_compare(&sides[0].tables[0], &sides[1].tables[0], out))
+	if (status == SS_OK && !ss_view_compare_runs(&sides[0].tables[0], &sides[1].tables[0], out))
 		status = ss_fail_memory(err, "the table");
 	if (status != SS_OK) {
 		ss_table_release(out);
@@ -150,7 +150,7 @@ static enum ss_status comparison_add_tables(struct run_comparison *comparison, s
 	if (wanted->what) {
 		SS_TRY(comparison_add_table(comparison, wanted->what,
 					    ss_wanted_text(wanted, "group"), err));
-		return sort ? ss_table_sort(&comparison->tables[0], sort, err) : SS_OK;
+		return sort ? ss_view_sort_rows(&comparison->tables[0], sort, err) : SS_OK;
 	}
 	SS_TRY(ss_wanted_one_view(wanted, err));
 	SS_TRY(comparison_check_format(wanted, err));
@@ -193,7 +193,7 @@ static void comparison_add_identity(const struct compared_run *run, uint32_t wid
 	if (width)
 		ss_render_run_line(&run->identity, width, out);
 	else
-		ss_markdown_run(&run->identity, out);
+		ss_render_markdown_run(&run->identity, out);
 }
 
 /* The two runs, their notes, and how the mean step changed. */
@@ -276,7 +276,7 @@ static enum ss_status comparison_render(struct run_comparison *comparison, struc
 	SS_TRY(ss_wanted_format(comparison->wanted, &renderer, &options, err));
 	ss_query_trust(comparison->runs->sessions[0], &options.trust);
 	for (uint32_t i = 0; i < comparison->count; i++)
-		if (!ss_table_bound(&comparison->tables[i]))
+		if (!ss_table_limit_texts(&comparison->tables[i]))
 			return ss_fail_memory(err, "the table");
 	if (strcmp(renderer->name, "json") == 0) {
 		comparison_add_document(comparison, renderer, &options, out);
@@ -370,7 +370,7 @@ enum ss_status ss_compare_table(const struct ss_runs *runs, const struct ss_requ
 		struct ss_table *table = &comparison.tables[0];
 
 		ss_query_trust(runs->sessions[0], &options.trust);
-		status = table->failed || !ss_table_bound(table)
+		status = table->failed || !ss_table_limit_texts(table)
 				 ? ss_fail_memory(err, "the table")
 				 : ss_arrow_stream(table, &options, out, err);
 	}

@@ -25,7 +25,7 @@ enum ss_status ss_session_verdict(struct ss_session *session,
 	if (!session->diagnosis.memory) {
 		status = ss_diagnose(&session->diagnosis, &session->job, options, err);
 	} else if (!session->is_diagnosed || options->is_what_if) {
-		ss_watch_part(&session->watch, "Replaying the steps", 0, 1);
+		ss_progress_begin_part(&session->watch, "Replaying the steps", 0, 1);
 		status = ss_diagnosis_choose(&session->diagnosis, options, err);
 	}
 	session->is_diagnosed = status == SS_OK && !options->is_what_if;
@@ -59,7 +59,7 @@ static enum ss_status verdict_of_request(struct ss_session *session, const struc
 	};
 	bool compares;
 
-	SS_TRY(ss_wanted_check(wanted, ss_takers_of(wanted->what), wanted->what, err));
+	SS_TRY(ss_wanted_check(wanted, ss_request_takers(wanted->what), wanted->what, err));
 	SS_TRY(ss_wanted_format(wanted, renderer, options, err));
 	ss_choice_read_rank(wanted, &chosen.rank, &compares);
 	SS_TRY(verdict_check_rank(&session->job, chosen.rank, err));
@@ -84,7 +84,7 @@ enum ss_status ss_session_findings(struct ss_session *session, const struct ss_w
 
 	SS_TRY(verdict_of_request(session, wanted, &verdict, &renderer, &options, err));
 	ss_arena_init(&scratch, &session->memory);
-	status = ss_diagnosis_table(verdict, &scratch, &table) && ss_table_bound(&table)
+	status = ss_diagnosis_table(verdict, &scratch, &table) && ss_table_limit_texts(&table)
 			 ? ss_arrow_stream(&table, &options, out, err)
 			 : ss_fail_memory(err, "the table");
 	ss_table_release(&table);

@@ -94,10 +94,10 @@ bool ss_option_applies(const char *option, const char *what)
 {
 	static const char memory[] = "snapshot";
 	size_t length = strlen(memory);
-	uint32_t takers = ss_takers_of(what);
+	uint32_t takers = ss_request_takers(what);
 
 	if (strncmp(what, memory, length) == 0 && (!what[length] || what[length] == '-'))
-		takers = ss_takers_of_memory(what[length] ? what + length + 1 : NULL);
+		takers = ss_request_memory_takers(what[length] ? what + length + 1 : NULL);
 	return ss_option_find(option, strlen(option), takers) != NULL;
 }
 
@@ -134,13 +134,13 @@ enum ss_status ss_schema(const char *name, struct ss_text *out, struct ss_error 
 
 	for (size_t i = 0; i < ss_document_form_count; i++)
 		if (strcmp(ss_document_forms[i].name, name) == 0) {
-			ss_schema_of_document(&ss_document_forms[i], out);
+			ss_render_schema_of_document(&ss_document_forms[i], out);
 			found = true;
 		}
 	if (view)
-		ss_schema_of_view(view, out);
+		ss_render_schema_of_view(view, out);
 	else if (strcmp(name, any_table_schema) == 0)
-		ss_schema_of_tables(out);
+		ss_render_schema_of_tables(out);
 	if (!found)
 		return ss_fail(
 			err, SS_ERR_USAGE,

@@ -15,7 +15,7 @@ static struct ss_packed *replay_graphs_of(const struct ss_job *job, struct ss_ar
 		const struct ss_job_file *file = &job->files[i];
 
 		if (file->rank_index != SS_NO_ROW && file->kept)
-			graphs[file->rank_index] = ((struct ss_kept_rank *)file->kept)->graph;
+			graphs[file->rank_index] = ((struct ss_rank_summary *)file->kept)->graph;
 	}
 	return graphs;
 }
@@ -40,7 +40,7 @@ static enum ss_status lent_replay_join(struct ss_session *session, struct lent_r
 	struct ss_job *job = &session->job;
 	struct ss_packed *graphs;
 
-	SS_TRY(ss_job_keep(job, &ss_diagnose_keeper, err));
+	SS_TRY(ss_job_make_summaries(job, &ss_diagnose_summarizer, err));
 	SS_TRY(ss_job_join(job, err));
 	graphs = replay_graphs_of(job, &lent->scratch);
 	if (!graphs)

@@ -98,8 +98,8 @@ enum ss_status ss_session_begin(const struct ss_open_options *options, struct ss
 	*out = session_new(own.memory_limit_bytes);
 	if (!*out)
 		return ss_fail_memory(err, "a session");
-	ss_job_begin(&(*out)->job, own.diagnose ? &ss_diagnose_keeper : NULL, &(*out)->memory);
-	(*out)->job.reader = &ss_diagnose_keeper;
+	ss_job_begin(&(*out)->job, own.diagnose ? &ss_diagnose_summarizer : NULL, &(*out)->memory);
+	(*out)->job.reader = &ss_diagnose_summarizer;
 	(*out)->job.watch = &(*out)->watch;
 	return SS_OK;
 }
@@ -149,9 +149,9 @@ enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_o
 	if (status == SS_OK && !own.redactor && !own.input_count) {
 		if (own.run && !session->shell_paths.length) {
 			ss_text_add_string(&session->shell_paths, "--run");
-			ss_place_word(&session->shell_paths, own.run);
+			ss_shell_add_word(&session->shell_paths, own.run);
 		}
-		ss_place_add(&session->shell_paths, own.paths, own.path_count);
+		ss_shell_add_paths(&session->shell_paths, own.paths, own.path_count);
 	}
 	ss_arena_release(&scratch);
 	return status;

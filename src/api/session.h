@@ -19,8 +19,8 @@
 struct ss_session {
 	struct ss_memory memory;
 	struct ss_job job;
-	struct ss_watch watch; /* of the job */
-	struct ss_gate *gate;  /* routes run in parallel: one of them unpacks columns */
+	struct ss_progress_report watch; /* of the job */
+	struct ss_gate *gate;            /* routes run in parallel: one of them unpacks columns */
 	/* its paths and --run, quoted for a shell; empty: not on disk, or redacted */
 	struct ss_text shell_paths;
 	struct ss_facts facts;       /* of the file that a view was run on last */
@@ -105,9 +105,9 @@ enum ss_status ss_session_replay(struct ss_session *session, const struct ss_vie
 				 uint32_t group, struct ss_table *out, struct ss_error *err);
 
 /* shell.c: appends the paths, each quoted if the shell needs it. */
-void ss_place_add(struct ss_text *out, const char *const *paths, size_t count);
+void ss_shell_add_paths(struct ss_text *out, const char *const *paths, size_t count);
 
 /* shell.c: adds one word of a command line. */
-void ss_place_word(struct ss_text *out, const char *word);
+void ss_shell_add_word(struct ss_text *out, const char *word);
 
 #endif

@@ -33,7 +33,7 @@ static void shell_add_escaped(struct ss_text *out, const char *word)
 	ss_text_add_string(out, "'");
 }
 
-void ss_place_word(struct ss_text *out, const char *word)
+void ss_shell_add_word(struct ss_text *out, const char *word)
 {
 	bool plain = *word != '\0';
 
@@ -64,12 +64,12 @@ static void shell_add_path(struct ss_text *out, const char *path)
 	struct ss_text dotted = { 0 };
 
 	if (path[0] != '-' || !path[1]) {
-		ss_place_word(out, path);
+		ss_shell_add_word(out, path);
 		return;
 	}
 	ss_text_addf(&dotted, "./%s", path);
 	if (dotted.data)
-		ss_place_word(out, dotted.data);
+		ss_shell_add_word(out, dotted.data);
 	ss_text_end(&dotted, out);
 }
 
@@ -86,7 +86,7 @@ static size_t common_folder(const char *const *paths, size_t count)
 	return length;
 }
 
-void ss_place_add(struct ss_text *out, const char *const *paths, size_t count)
+void ss_shell_add_paths(struct ss_text *out, const char *const *paths, size_t count)
 {
 	size_t folder = count > PATHS_MAX ? common_folder(paths, count) : 0;
 	struct ss_text name = { 0 };

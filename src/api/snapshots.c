@@ -44,10 +44,10 @@ static enum ss_status memory_request_make(struct ss_query *query,
 	return ss_query_arrange(query, err);
 }
 
-enum ss_status ss_snapshot_run(const struct ss_snapshot_subject *subject,
-			       const struct ss_identity *run, const struct ss_found *found,
-			       const struct ss_wanted *wanted, struct ss_text *out,
-			       struct ss_error *err)
+enum ss_status ss_session_run_memory(const struct ss_snapshot_subject *subject,
+				     const struct ss_identity *run, const struct ss_found *found,
+				     const struct ss_wanted *wanted, struct ss_text *out,
+				     struct ss_error *err)
 {
 	struct ss_query query;
 	enum ss_status status = memory_request_make(&query, subject, run, found, wanted, err);
@@ -121,7 +121,7 @@ static enum ss_status memory_fail_no_rank(const struct ss_job *job, int64_t rank
 		ss_memories_at(job, i, &entry);
 		ss_numbers_add(&ranks, entry.rank);
 	}
-	ss_numbers_tell(&ranks, "rank", "none of them says its rank", words);
+	ss_numbers_format(&ranks, "rank", "none of them says its rank", words);
 	return ss_fail(err, SS_ERR_MISSING, "no file with memory events for rank %" PRId64 "; %s",
 		       rank, words);
 }
@@ -192,9 +192,9 @@ enum ss_status ss_session_memory(struct ss_session *session, struct ss_session *
 
 	ss_session_start(session);
 	SS_TRY(ss_wanted_read(request, &wanted, err));
-	SS_TRY(ss_find_memory(&wanted, &found, err));
+	SS_TRY(ss_request_find_memory(&wanted, &found, err));
 	SS_TRY(memory_request_subject(session, before, &wanted, &subject, &run, err));
-	return ss_snapshot_run(&subject, &run, &found, &wanted, out, err);
+	return ss_session_run_memory(&subject, &run, &found, &wanted, out, err);
 }
 
 enum ss_status ss_session_memory_table(struct ss_session *session, struct ss_session *before,
@@ -212,7 +212,7 @@ enum ss_status ss_session_memory_table(struct ss_session *session, struct ss_ses
 	ss_session_start(session);
 	SS_TRY(ss_wanted_read(request, &wanted, err));
 	wanted.format = NULL;
-	SS_TRY(ss_find_memory(&wanted, &found, err));
+	SS_TRY(ss_request_find_memory(&wanted, &found, err));
 	if (found.is_report)
 		return ss_found_refuse(&found, "Arrow", err);
 	SS_TRY(memory_request_subject(session, before, &wanted, &subject, &run, err));

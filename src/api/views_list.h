@@ -9,7 +9,7 @@
 #include "memory/events/pools.h"     /* ss_pool_print() */
 #include "diagnose/findings_table.h" /* ss_findings_view */
 #include "diagnose/rule.h"           /* ss_rules */
-#include "ranks/collective_kind.h"   /* ss_collective_name() */
+#include "ranks/collective_kind.h"   /* ss_collective_kind_name() */
 #include "view/view.h"               /* struct ss_view, ss_views, struct ss_table */
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef SS_API_WRITTEN_FILES_H
 #define SS_API_WRITTEN_FILES_H
 
-#include "diagnose/rank_summary.h" /* ss_digest_keeper */
+#include "diagnose/rank_summary.h" /* ss_diagnose_digest_summarizer */
 #include "load/digest_files.h"     /* ss_job_digest_age() */
 #include "trace/pack/pack.h"       /* SS_PACK_MAGIC */
 

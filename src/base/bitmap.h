@@ -10,26 +10,26 @@
 
 #include "base/memory.h"
 
-struct ss_row_set {
+struct ss_bitmap {
 	struct ss_memory *memory;
 	uint64_t *bits;
 	uint32_t *before;   /* per 64 rows: how many are in the set before them */
 	uint32_t row_count; /* rows from there on are not in it */
-	uint32_t count;     /* of rows in it; after ss_row_set_close() */
+	uint32_t count;     /* of rows in it; after ss_bitmap_finish() */
 };
 
 /* An empty set; false: no memory. */
 SS_MUST_USE
-bool ss_row_set_init(struct ss_row_set *set, uint32_t row_count, struct ss_memory *memory);
-void ss_row_set_release(struct ss_row_set *set);
+bool ss_bitmap_init(struct ss_bitmap *set, uint32_t row_count, struct ss_memory *memory);
+void ss_bitmap_release(struct ss_bitmap *set);
 
-static inline void ss_row_set_add(struct ss_row_set *set, uint32_t row)
+static inline void ss_bitmap_add(struct ss_bitmap *set, uint32_t row)
 {
 	set->bits[row / 64] |= UINT64_C(1) << (row % 64);
 }
 
 /* Numbers the rows. Nothing may be added afterwards. */
-void ss_row_set_close(struct ss_row_set *set);
+void ss_bitmap_finish(struct ss_bitmap *set);
 
 /* The number of 1 bits. Without an instruction for it, the compiler's builtin is a call. */
 static inline uint32_t ss_bit_count(uint64_t bits)
@@ -45,7 +45,7 @@ static inline uint32_t ss_bit_count(uint64_t bits)
 }
 
 /* The number of a row among those in the set, or UINT32_MAX if it is not in it. */
-static inline uint32_t ss_row_set_find(const struct ss_row_set *set, uint32_t row)
+static inline uint32_t ss_bitmap_find(const struct ss_bitmap *set, uint32_t row)
 {
 	uint64_t word, bit = UINT64_C(1) << (row % 64);
 

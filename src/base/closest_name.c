@@ -41,14 +41,15 @@ static size_t name_distance(const char *a, const char *b)
 	return rows[strlen(a) % 3][length];
 }
 
-struct ss_guess ss_guess_begin(const char *typed)
+struct ss_closest_name ss_closest_name_begin(const char *typed)
 {
 	size_t most = strlen(typed) / SHARE_WRONG;
 
-	return (struct ss_guess){ .typed = typed, .least = smaller_size(most, WRONG_MAX) + 1 };
+	return (struct ss_closest_name){ .typed = typed,
+					 .least = smaller_size(most, WRONG_MAX) + 1 };
 }
 
-void ss_guess_add(struct ss_guess *guess, const char *name)
+void ss_closest_name_add(struct ss_closest_name *guess, const char *name)
 {
 	size_t away = name_distance(guess->typed, name);
 

@@ -10,12 +10,12 @@
 
 #include "base/error.h"
 
-struct ss_guess {
+struct ss_closest_name {
 	const char *typed, *best; /* best NULL: none is close enough */
 	size_t least;             /* letters that differ from the best, or one more than allowed */
 };
 
-struct ss_guess ss_guess_begin(const char *typed);
-void ss_guess_add(struct ss_guess *guess, const char *name);
+struct ss_closest_name ss_closest_name_begin(const char *typed);
+void ss_closest_name_add(struct ss_closest_name *guess, const char *name);
 
 #endif

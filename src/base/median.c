@@ -40,7 +40,7 @@ static int highest_differing_shift(const int64_t *values, size_t count)
 	return shift;
 }
 
-int64_t ss_value_at(int64_t *values, size_t count, size_t rank)
+int64_t ss_nth_smallest(int64_t *values, size_t count, size_t rank)
 {
 	if (count <= FEW) {
 		insertion_sort(values, count);
@@ -87,7 +87,7 @@ static int64_t next_value_up(const int64_t *values, size_t count, size_t rank, i
 int64_t ss_median(int64_t *values, size_t count)
 {
 	size_t rank = (count - 1) / 2;
-	int64_t low = ss_value_at(values, count, rank), high;
+	int64_t low = ss_nth_smallest(values, count, rank), high;
 
 	if (count % 2)
 		return low;
@@ -104,7 +104,7 @@ struct ss_middle ss_middle_of(int64_t *values, size_t count)
 		middle.low = middle.high = count ? values[0] : 0;
 		return middle;
 	}
-	middle.low = ss_value_at(values, count, count / 2 - 1);
+	middle.low = ss_nth_smallest(values, count, count / 2 - 1);
 	middle.high = next_value_up(values, count, count / 2 - 1, middle.low);
 	return middle;
 }

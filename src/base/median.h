@@ -14,7 +14,7 @@
 int64_t ss_median(int64_t *values, size_t count);
 
 /* The number at `rank` (from 0) in sorted order. Changes the order of the array. */
-int64_t ss_value_at(int64_t *values, size_t count, size_t rank);
+int64_t ss_nth_smallest(int64_t *values, size_t count, size_t rank);
 
 /*
  * The two numbers in the middle. The median of all numbers but one follows from them, so each

@@ -94,7 +94,7 @@ void *ss_memory_zeroed(struct ss_memory *memory, size_t bytes)
  * A page fault costs more than all later work on the page, above all on virtual machines;
  * requesting the pages together costs half.
  */
-void ss_memory_touch(void *block, size_t bytes)
+void ss_memory_populate(void *block, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
 	uintptr_t from = ((uintptr_t)block + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);

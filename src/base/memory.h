@@ -39,7 +39,7 @@ void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, 
 SS_MUST_USE void *ss_memory_zeroed(struct ss_memory *memory, size_t bytes);
 
 /* Says that all of a large block will be written: a hint that makes it cheaper. */
-void ss_memory_touch(void *block, size_t bytes);
+void ss_memory_populate(void *block, size_t bytes);
 
 /* NULL is fine, whatever `bytes` says. */
 void ss_memory_free(struct ss_memory *memory, void *block, size_t bytes);

@@ -131,8 +131,8 @@ bool ss_sort_runs(void *items, size_t count, size_t size,
 
 /* --- classes ----------------------------------------------------------------------- */
 
-bool ss_classes_find(struct ss_classes *classes, const uint32_t *class_of, uint32_t count,
-		     uint32_t class_count, struct ss_arena *arena)
+bool ss_class_lists_make(struct ss_class_lists *classes, const uint32_t *class_of, uint32_t count,
+			 uint32_t class_count, struct ss_arena *arena)
 {
 	/* two more: while items are placed, from[c + 1] is where the next one of class c goes */
 	classes->from = SS_ARENA_NEW(arena, uint32_t, (size_t)class_count + 2);

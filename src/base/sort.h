@@ -52,14 +52,14 @@ bool ss_sort_runs(void *items, size_t count, size_t size,
  *
  * The items of class c are items[from[c]] .. items[from[c + 1] - 1], in their order.
  */
-struct ss_classes {
+struct ss_class_lists {
 	uint32_t *from;
 	uint32_t *items;
 };
 
 /* `class_of` has the class of each item, below `class_count`. False: no memory. */
 SS_MUST_USE
-bool ss_classes_find(struct ss_classes *classes, const uint32_t *class_of, uint32_t count,
-		     uint32_t class_count, struct ss_arena *arena);
+bool ss_class_lists_make(struct ss_class_lists *classes, const uint32_t *class_of, uint32_t count,
+			 uint32_t class_count, struct ss_arena *arena);
 
 #endif

@@ -47,7 +47,7 @@ __attribute__((format(printf, 2, 3))) void ss_text_addf(struct ss_text *text, co
 
 /* --- characters: ASCII, whatever the locale -------------------------------------------- */
 
-static inline char ss_lower(char letter)
+static inline char ss_char_lower(char letter)
 {
 	return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
@@ -59,7 +59,7 @@ static inline bool ss_char_is_digit(char letter)
 
 static inline bool ss_char_is_letter(char letter)
 {
-	return ss_lower(letter) >= 'a' && ss_lower(letter) <= 'z';
+	return ss_char_lower(letter) >= 'a' && ss_char_lower(letter) <= 'z';
 }
 
 /* 0 to 15, of either case; -1: not a hexadecimal digit. */
@@ -67,7 +67,7 @@ static inline int ss_char_hex_value(char letter)
 {
 	if (ss_char_is_digit(letter))
 		return letter - '0';
-	letter = ss_lower(letter);
+	letter = ss_char_lower(letter);
 	return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
@@ -109,7 +109,7 @@ bool ss_text_has(const char *text, size_t length, const char *part, size_t part_
  * text_search.c: where the part first begins in the text, ignoring ASCII case, in linear time;
  * NULL: nowhere. An empty part is everywhere.
  */
-const char *ss_find_part(const char *text, size_t text_length, const char *part, size_t length);
+const char *ss_text_search(const char *text, size_t text_length, const char *part, size_t length);
 
 /* Appends ", " and an item to a list in a buffer; an item that does not fit is left out. */
 void ss_text_list(char *list, size_t room, const char *item);

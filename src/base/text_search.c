@@ -15,7 +15,7 @@
 static bool equals_nocase(const char *a, const char *b, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
-		if (ss_lower(a[i]) != ss_lower(b[i]))
+		if (ss_char_lower(a[i]) != ss_char_lower(b[i]))
 			return false;
 	return true;
 }
@@ -36,8 +36,8 @@ static size_t greatest_suffix(const char *part, size_t length, bool turned, size
 
 	*period = 1;
 	while (at + ahead < length) {
-		unsigned char a = (unsigned char)ss_lower(part[at + ahead]);
-		unsigned char b = (unsigned char)ss_lower(part[suffix + ahead]);
+		unsigned char a = (unsigned char)ss_char_lower(part[at + ahead]);
+		unsigned char b = (unsigned char)ss_char_lower(part[suffix + ahead]);
 
 		if (a == b) {
 			ahead++;
@@ -59,7 +59,7 @@ static size_t greatest_suffix(const char *part, size_t length, bool turned, size
 	return suffix;
 }
 
-const char *ss_find_part(const char *text, size_t text_length, const char *part, size_t length)
+const char *ss_text_search(const char *text, size_t text_length, const char *part, size_t length)
 {
 	size_t cut, other, period, other_period, known = 0, at = 0;
 	bool repeats;
@@ -81,14 +81,15 @@ const char *ss_find_part(const char *text, size_t text_length, const char *part,
 	while (at + length <= text_length) {
 		size_t i = cut > known ? cut : known;
 
-		while (i < length && ss_lower(part[i]) == ss_lower(text[at + i]))
+		while (i < length && ss_char_lower(part[i]) == ss_char_lower(text[at + i]))
 			i++;
 		if (i < length) {
 			at += i - cut + 1;
 			known = 0;
 			continue;
 		}
-		for (i = cut; i > known && ss_lower(part[i - 1]) == ss_lower(text[at + i - 1]);)
+		for (i = cut;
+		     i > known && ss_char_lower(part[i - 1]) == ss_char_lower(text[at + i - 1]);)
 			i--;
 		if (i <= known)
 			return text + at;

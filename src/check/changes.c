@@ -107,7 +107,7 @@ static void changes_add_figures(struct change_list *list, const struct ss_check 
 		struct ss_check_change change = { .kind = kind };
 		bool is_part = kind == SS_CHECK_PART;
 
-		change.name = is_part ? ss_step_part_name(i) : ss_phase_name((enum ss_phase)i);
+		change.name = is_part ? ss_job_step_part_name(i) : ss_phase_name((enum ss_phase)i);
 		change.after_ns = is_part ? check->after.part_ns[i] : check->after.phase_ns[i];
 		for (uint32_t k = 0; k < check->before_count; k++)
 			change.before_ns += (is_part ? check->before[k].part_ns[i]

@@ -159,11 +159,11 @@ enum ss_status ss_condition_read(struct ss_condition *out, const char *text, siz
 static enum ss_status condition_fail_no_column(const struct ss_condition *condition,
 					       const struct ss_view *view, struct ss_error *err)
 {
-	struct ss_guess guess = ss_guess_begin(condition->column);
+	struct ss_closest_name guess = ss_closest_name_begin(condition->column);
 	char where[64] = "";
 
 	for (uint32_t i = 0; i < view->column_count; i++)
-		ss_guess_add(&guess, view->columns[i].name);
+		ss_closest_name_add(&guess, view->columns[i].name);
 	if (condition->view)
 		snprintf(where, sizeof(where), " in '%s'", view->name);
 	if (guess.best)
@@ -275,8 +275,8 @@ static const char *condition_name_row(const struct ss_table *table, uint32_t row
 	return ss_arena_copy(arena, name, strlen(name));
 }
 
-bool ss_condition_ask(struct ss_condition *condition, const struct ss_table *table,
-		      struct ss_arena *arena)
+bool ss_condition_evaluate(struct ss_condition *condition, const struct ss_table *table,
+			   struct ss_arena *arena)
 {
 	uint32_t worst = 0;
 

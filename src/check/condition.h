@@ -53,7 +53,7 @@ enum ss_status ss_condition_bind(struct ss_condition *condition, const struct ss
 
 /* Looks at all rows of the view's table. False: no memory. */
 SS_MUST_USE
-bool ss_condition_ask(struct ss_condition *condition, const struct ss_table *table,
-		      struct ss_arena *arena);
+bool ss_condition_evaluate(struct ss_condition *condition, const struct ss_table *table,
+			   struct ss_arena *arena);
 
 #endif

@@ -42,7 +42,7 @@ static bool check_measure_steps(struct ss_check_run *out, const struct ss_job *j
 	struct ss_step_means means;
 	double *steps;
 
-	if (!ranks || !ss_step_means_make(&means, job, ranks, job->digest_count, arena))
+	if (!ranks || !ss_job_step_means_make(&means, job, ranks, job->digest_count, arena))
 		return false;
 	steps = SS_ARENA_NEW(arena, double, means.count + 1);
 	if (!steps)
@@ -138,7 +138,7 @@ static bool check_measure_collectives(struct ss_check_run *out, const struct ss_
 	for (int kind = 0; kind < SS_COLLECTIVE_KINDS; kind++)
 		if (sums[kind] > 0)
 			list->items[list->count++] = (struct ss_check_item){
-				ss_collective_name((enum ss_collective)kind), sums[kind]
+				ss_collective_kind_name((enum ss_collective_kind)kind), sums[kind]
 			};
 	return check_items_finish(list, steps, arena);
 }

@@ -19,7 +19,7 @@
 /* Runs that SS_NOISE_RUN_SHARE counts for. */
 #define USUAL_RUNS 8
 
-const char *ss_verdict_name(enum ss_check_verdict verdict)
+const char *ss_check_verdict_name(enum ss_check_verdict verdict)
 {
 	static const char *const names[] = {
 		[SS_VERDICT_PASS] = "pass",

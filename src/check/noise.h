@@ -24,7 +24,7 @@ enum ss_check_verdict {
 	SS_VERDICT_FAIL, /* not slower, but a condition of --fail-if holds */
 };
 
-const char *ss_verdict_name(enum ss_check_verdict verdict);
+const char *ss_check_verdict_name(enum ss_check_verdict verdict);
 
 /* Fewer steps have no spread that could be measured. */
 #define SS_NOISE_STEPS_MIN 3

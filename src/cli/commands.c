@@ -41,7 +41,7 @@ bool command_find(const char *name, struct command *out)
 				.name = offer.name,
 				.summary = offer.summary,
 				.usage = "[OPTIONS] PATH...",
-				.takers = ss_takers_of(offer.name),
+				.takers = ss_request_takers(offer.name),
 				.run = run_view,
 			};
 			return true;
@@ -51,12 +51,12 @@ bool command_find(const char *name, struct command *out)
 
 const char *command_suggest(const char *name)
 {
-	struct ss_guess guess = ss_guess_begin(name);
+	struct ss_closest_name guess = ss_closest_name_begin(name);
 	struct ss_offer offer = { .size = sizeof(offer) };
 
 	for (size_t i = 0; i < command_count; i++)
-		ss_guess_add(&guess, commands[i]->name);
+		ss_closest_name_add(&guess, commands[i]->name);
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)
-		ss_guess_add(&guess, offer.name);
+		ss_closest_name_add(&guess, offer.name);
 	return guess.best;
 }

@@ -31,8 +31,8 @@ uint64_t cli_option_number(const struct arguments *arguments, const char *name, 
 	const char *text = cli_option_text(arguments, name);
 	uint64_t number;
 
-	if (!text || !(option->kind == SS_OPTION_BYTES ? ss_read_bytes(text, &number)
-						       : ss_read_count(text, &number)))
+	if (!text || !(option->kind == SS_OPTION_BYTES ? ss_option_read_bytes(text, &number)
+						       : ss_option_read_count(text, &number)))
 		return otherwise;
 	return number;
 }
@@ -111,7 +111,7 @@ static bool refuse_argument(const struct command *command, const char *what, con
 /* One that other commands have, or none at all: then the one that was probably meant. */
 static bool refuse_option(const struct command *command, const char *word, size_t length)
 {
-	struct ss_guess guess;
+	struct ss_closest_name guess;
 	char name[64];
 
 	snprintf(name, sizeof(name), "%.*s", (int)length, word);
@@ -123,10 +123,10 @@ static bool refuse_option(const struct command *command, const char *word, size_
 			command->name, name, command->name, command->name);
 		return false;
 	}
-	guess = ss_guess_begin(length > 2 ? name + 2 : "");
+	guess = ss_closest_name_begin(length > 2 ? name + 2 : "");
 	for (size_t i = 0; i < ss_option_count && length > 3; i++)
 		if (ss_options[i].takers & command->takers)
-			ss_guess_add(&guess, ss_options[i].name);
+			ss_closest_name_add(&guess, ss_options[i].name);
 	if (!guess.best)
 		return refuse_argument(command, "no option called", word);
 	fprintf(stderr,

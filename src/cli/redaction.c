@@ -40,7 +40,7 @@ static int make_key(const char *what, unsigned char key[SS_REDACTOR_KEY_BYTES])
 static int key_hex_digit(char byte)
 {
 	static const char digits[] = "0123456789abcdef";
-	const char *at = byte ? strchr(digits, ss_lower(byte)) : NULL;
+	const char *at = byte ? strchr(digits, ss_char_lower(byte)) : NULL;
 
 	return at ? (int)(at - digits) : -1;
 }

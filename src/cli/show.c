@@ -146,7 +146,7 @@ static uint32_t width_of(const struct arguments *arguments)
 
 	if (width)
 		return width > WIDTH_MAX ? WIDTH_MAX : width;
-	if (columns && ss_read_count(columns, &wanted) && wanted >= WIDTH_MIN)
+	if (columns && ss_option_read_count(columns, &wanted) && wanted >= WIDTH_MIN)
 		return wanted > WIDTH_MAX ? WIDTH_MAX : (uint32_t)wanted;
 	if (is_on_terminal(arguments) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
 	    size.ws_col >= WIDTH_MIN)

@@ -54,16 +54,16 @@ static enum account_use account_use_of_wait(const struct ss_replay *replay, uint
 					    uint32_t task, const struct ss_pipelines *pipelines)
 {
 	const struct ss_replay_transfer *transfer = NULL;
-	const struct ss_replay_meeting *meeting;
+	const struct ss_replay_collective *collective;
 	const struct ss_replay_member *members;
 
 	if (pipelines->count && pipelines->of[rank] != SS_NO_ROW)
 		transfer = ss_replay_transfer_of(replay, rank, task);
 	if (!transfer || !transfer->member)
 		return USE_PEERS;
-	meeting = &replay->meetings[replay->members[transfer->member - 1].meeting];
-	members = &replay->members[meeting->first];
-	return meeting->count == 2 &&
+	collective = &replay->collectives[replay->members[transfer->member - 1].collective];
+	members = &replay->members[collective->first];
+	return collective->count == 2 &&
 			       pipelines->of[members[0].rank] == pipelines->of[members[1].rank]
 		       ? USE_STAGES
 		       : USE_PEERS;
@@ -299,13 +299,13 @@ static bool account_find_late_rank(struct ss_account_late *late, const struct ss
 	if (!ranks)
 		return false;
 	memset(ranks, 0, bytes);
-	for (uint32_t i = 0; i < replay->meeting_count; i++) {
-		const struct ss_replay_meeting *meeting = &replay->meetings[i];
-		const struct ss_replay_member *members = &replay->members[meeting->first];
+	for (uint32_t i = 0; i < replay->collective_count; i++) {
+		const struct ss_replay_collective *collective = &replay->collectives[i];
+		const struct ss_replay_member *members = &replay->members[collective->first];
 		uint32_t last = 0;
 		int64_t sum_ns = 0;
 
-		for (uint32_t k = 0; k < meeting->count; k++) {
+		for (uint32_t k = 0; k < collective->count; k++) {
 			int64_t wait_ns = account_member_wait(replay, &members[k]);
 
 			sum_ns = ss_ns_sum(sum_ns, wait_ns > 0 ? wait_ns : 0);
@@ -321,7 +321,7 @@ static bool account_find_late_rank(struct ss_account_late *late, const struct ss
 			*late = ranks[i];
 			late->rank = i;
 		}
-	late->meetings = replay->meeting_count;
+	late->collectives = replay->collective_count;
 	if (late->rank != SS_NO_ROW)
 		late->waiting_ns /= (int64_t)replay->ranks[late->rank].step_count *
 				    (int64_t)replay->rank_count;

@@ -42,10 +42,10 @@ struct ss_account {
 
 /* The rank that reaches collectives last. */
 struct ss_account_late {
-	uint32_t rank;      /* the one that the others wait for most; SS_NO_ROW: nobody waits */
-	uint32_t last;      /* collectives that it reaches last, */
-	uint32_t meetings;  /* of all of these */
-	int64_t waiting_ns; /* for it: of a rank, per step */
+	uint32_t rank;        /* the one that the others wait for most; SS_NO_ROW: nobody waits */
+	uint32_t last;        /* collectives that it reaches last, */
+	uint32_t collectives; /* of all of these */
+	int64_t waiting_ns;   /* for it: of a rank, per step */
 };
 
 /* What the last run of the replay spends its time on; sums over ranks, per step. */

@@ -55,7 +55,7 @@ static bool file_is_chosen(const struct ss_job_file *file,
 static void diagnosis_add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 			       const struct ss_job_file *file)
 {
-	struct ss_kept_rank *summary = file->kept;
+	struct ss_rank_summary *summary = file->kept;
 	const struct ss_digest *digest = &job->digests[file->rank_index];
 	const char *device = ss_strings_text(&digest->texts, digest->device_name);
 	uint32_t steps = summary->graph.step_count;
@@ -302,8 +302,9 @@ static enum ss_status diagnosis_make(struct ss_diagnosis *diagnosis, struct ss_j
 				     struct ss_error *err)
 {
 	SS_TRY(diagnosis_add_ranks(diagnosis, job, options, err));
-	ss_watch_part(diagnosis->watch, "Replaying the steps", SS_WATCH_EXAMINED, SS_WATCH_JOINED);
-	if (!ss_watch_tell(diagnosis->watch, 0, 1))
+	ss_progress_begin_part(diagnosis->watch, "Replaying the steps", SS_PROGRESS_EXAMINED,
+			       SS_PROGRESS_JOINED);
+	if (!ss_progress_report_done(diagnosis->watch, 0, 1))
 		return ss_fail(err, SS_ERR_STOPPED, "stopped");
 	SS_TRY(ss_replay_init(&diagnosis->replay, diagnosis->graphs, diagnosis->rank_count,
 			      diagnosis->joined, diagnosis->memory, err));
@@ -313,9 +314,10 @@ static enum ss_status diagnosis_make(struct ss_diagnosis *diagnosis, struct ss_j
 				diagnosis->error_percent < -SS_REPLAY_ERROR_MAX;
 	diagnosis_measure_trust(diagnosis);
 	diagnosis_find_devices(diagnosis, job, options);
-	ss_watch_part(diagnosis->watch, "Applying the rules", SS_WATCH_JOINED, SS_WATCH_JUDGED);
+	ss_progress_begin_part(diagnosis->watch, "Applying the rules", SS_PROGRESS_JOINED,
+			       SS_PROGRESS_JUDGED);
 	for (uint32_t i = 0; i < ss_rule_count; i++) {
-		if (!ss_watch_tell(diagnosis->watch, i, (uint32_t)ss_rule_count))
+		if (!ss_progress_report_done(diagnosis->watch, i, (uint32_t)ss_rule_count))
 			return ss_fail(err, SS_ERR_STOPPED, "stopped");
 		diagnosis->is_compared = false;
 		SS_TRY(ss_diagnosis_judge(diagnosis, i, err));
@@ -324,7 +326,7 @@ static enum ss_status diagnosis_make(struct ss_diagnosis *diagnosis, struct ss_j
 			diagnosis->compared = NULL;
 		}
 	}
-	ss_watch_part(diagnosis->watch, "Replaying the steps", SS_WATCH_JUDGED, 1);
+	ss_progress_begin_part(diagnosis->watch, "Replaying the steps", SS_PROGRESS_JUDGED, 1);
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)
 		if (!ss_finding_finish(diagnosis->found[i], &diagnosis->arena))
 			return ss_fail_memory(err, "the findings");
@@ -345,7 +347,7 @@ enum ss_status ss_diagnose(struct ss_diagnosis *out, struct ss_job *job,
 	enum ss_status status;
 
 	*out = (struct ss_diagnosis){ 0 };
-	SS_TRY(ss_job_keep(job, &ss_diagnose_keeper, err));
+	SS_TRY(ss_job_make_summaries(job, &ss_diagnose_summarizer, err));
 	out->memory = job->memory;
 	out->watch = job->watch;
 	ss_arena_init(&out->arena, job->memory);

@@ -47,11 +47,11 @@ struct ss_diagnosis {
 	uint32_t rank_count;
 	const struct ss_joined *joined; /* NULL: one rank was chosen */
 	struct ss_replay replay;
-	struct ss_watch *watch; /* lent; NULL */
+	struct ss_progress_report *watch; /* lent; NULL */
 	uint32_t replays, replays_expected;
 	bool is_stopped; /* during ordering: its findings do not count */
 	/* for consecutive rules that compare ranks (stragglers/compared.h); NULL: not made */
-	const struct ss_compared *compared;
+	const struct ss_straggler_comparison *compared;
 	struct ss_arena compared_arena;
 	bool is_compared; /* the current rule asked for it, and the next one may */
 	struct ss_known_replays runs;
@@ -105,7 +105,7 @@ void ss_diagnosis_release(struct ss_diagnosis *diagnosis);
 /* A range of savings this wide is shown instead of one figure. */
 #define SS_RANGE_WIDE 1.5
 
-static inline bool ss_is_wide(int64_t low_ns, int64_t high_ns)
+static inline bool ss_finding_range_is_wide(int64_t low_ns, int64_t high_ns)
 {
 	return (double)high_ns > SS_RANGE_WIDE * (double)low_ns;
 }
@@ -130,8 +130,8 @@ enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
 
 /* judge.c: adds a sentence, or adds to an equal one; false: no memory. */
 SS_MUST_USE
-bool ss_finding_add(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
-		    const struct ss_evidence *evidence);
+bool ss_finding_add_evidence(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+			     const struct ss_evidence *evidence);
 
 /* judge.c: a sentence before all others, until something else is chosen; false: no memory. */
 SS_MUST_USE

@@ -26,7 +26,7 @@ static const char *const levels[] = {
 	[SS_RULE_MEMORY_WARNING] = "warning",
 };
 
-static const char *memory_finding_evidence(const struct ss_memory_finding *finding,
+static const char *memory_finding_evidence(const struct ss_rule_memory_finding *finding,
 					   struct ss_table *out)
 {
 	const char *text = "";
@@ -54,7 +54,8 @@ static const char *fix_separator(const struct ss_text *text, bool was_comment, c
 }
 
 /* The fix on one line, with single spaces and without comment signs. */
-static const char *memory_finding_fix(const struct ss_memory_finding *finding, struct ss_table *out)
+static const char *memory_finding_fix(const struct ss_rule_memory_finding *finding,
+				      struct ss_table *out)
 {
 	struct ss_text text = { 0 };
 	const char *line = finding->fix, *kept;
@@ -81,11 +82,11 @@ static const char *memory_finding_fix(const struct ss_memory_finding *finding, s
 static enum ss_status findings_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
 				   struct ss_error *err)
 {
-	struct ss_snapshot_findings exam;
+	struct ss_rule_memory_findings exam;
 
-	SS_TRY(ss_snapshot_findings_make(&exam, subject, out->arena, err));
+	SS_TRY(ss_rule_memory_findings_make(&exam, subject, out->arena, err));
 	for (uint32_t i = 0; i < exam.count; i++) {
-		const struct ss_memory_finding *finding = &exam.items[i];
+		const struct ss_rule_memory_finding *finding = &exam.items[i];
 
 		ss_row_begin(out);
 		ss_row_text(out, finding->rule->name);

@@ -72,8 +72,8 @@ static int64_t ordering_replay(struct fix_ordering *ordering, const struct ss_ed
 		if (count)
 			memcpy(ordering->last, fixes, count * sizeof(*fixes));
 	}
-	diagnosis->is_stopped = !ss_watch_tell(diagnosis->watch, ++diagnosis->replays,
-					       diagnosis->replays_expected);
+	diagnosis->is_stopped = !ss_progress_report_done(diagnosis->watch, ++diagnosis->replays,
+							 diagnosis->replays_expected);
 	return ordering->last_ns;
 }
 
@@ -243,12 +243,12 @@ static int64_t edits_most_saved(const struct ss_replay *replay, const struct ss_
 	for (uint32_t i = 0; i < replay->rank_count; i++)
 		if (replay->ranks[i].step_count && (!steps || replay->ranks[i].step_count < steps))
 			steps = replay->ranks[i].step_count;
-	if (!steps || replay->plain_ns <= 0)
+	if (!steps || replay->unedited_ns <= 0)
 		return INT64_MAX;
 	sum /= steps;
 	/* savings may be scaled to the recorded step */
-	if (replay->step_ns > replay->plain_ns)
-		sum *= (double)replay->step_ns / (double)replay->plain_ns;
+	if (replay->step_ns > replay->unedited_ns)
+		sum *= (double)replay->step_ns / (double)replay->unedited_ns;
 	/* the means of steps are rounded twice */
 	return sum < 1e18 ? (int64_t)sum + 4 : INT64_MAX;
 }
@@ -469,7 +469,7 @@ static bool rest_report_late_rank(struct ss_diagnosis *diagnosis, struct ss_find
 	}
 	snprintf(text, sizeof(text),
 		 "{time} of it for rank %lld, the last to reach %u of %u collectives",
-		 (long long)diagnosis->ranks[late->rank], late->last, late->meetings);
+		 (long long)diagnosis->ranks[late->rank], late->last, late->collectives);
 	if (waiting_ns > account->peers_ns)
 		waiting_ns = account->peers_ns;
 	return (diagnosis->ranks[late->rank] < 0 ||

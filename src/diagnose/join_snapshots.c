@@ -91,7 +91,8 @@ static const char *path_file_name(const char *path)
 
 /* "rank1.pickle, GPU 3: "; leaves out what the job has only one of. */
 static void joining_format_source(const struct snapshot_joining *joining,
-				  const struct ss_memory_finding *found, char *out, size_t capacity)
+				  const struct ss_rule_memory_finding *found, char *out,
+				  size_t capacity)
 {
 	bool files = joining->job->snapshot_count > 1, devices = joining->devices > 1;
 	char device[32] = "";
@@ -107,7 +108,7 @@ static void joining_format_source(const struct snapshot_joining *joining,
 }
 
 static bool joining_add_evidence(struct snapshot_joining *joining, struct ss_finding *finding,
-				 const struct ss_memory_finding *found, const char *text,
+				 const struct ss_rule_memory_finding *found, const char *text,
 				 const char *line)
 {
 	struct ss_diagnosis *diagnosis = joining->diagnosis;
@@ -119,11 +120,11 @@ static bool joining_add_evidence(struct snapshot_joining *joining, struct ss_fin
 	joining_format_source(joining, found, marked, sizeof(marked));
 	snprintf(sentence, sizeof(sentence), "%s%s", marked, text);
 	evidence.text = ss_arena_copy(&diagnosis->arena, sentence, strlen(sentence));
-	return evidence.text && ss_finding_add(diagnosis, finding, &evidence);
+	return evidence.text && ss_finding_add_evidence(diagnosis, finding, &evidence);
 }
 
 static bool joining_add_facts(struct snapshot_joining *joining, struct ss_finding *finding,
-			      const struct ss_memory_finding *found)
+			      const struct ss_rule_memory_finding *found)
 {
 	if (joining->snapshot->is_other_run &&
 	    !joining_add_evidence(joining, finding, found,
@@ -141,12 +142,12 @@ static bool joining_add_facts(struct snapshot_joining *joining, struct ss_findin
 /* --- joining ------------------------------------------------------------------------- */
 
 static struct ss_finding *joining_begin_finding(struct snapshot_joining *joining,
-						const struct ss_memory_finding *found)
+						const struct ss_rule_memory_finding *found)
 {
 	struct ss_finding *finding;
 
 	joining->judgement.rule = found->rule;
-	finding = ss_judge_add(&joining->judgement, SS_NO_ROW, NULL);
+	finding = ss_judgement_add(&joining->judgement, SS_NO_ROW, NULL);
 	if (!finding)
 		return NULL;
 	finding->is_timeless = finding->is_of_snapshots = true;
@@ -160,7 +161,7 @@ static struct ss_finding *joining_begin_finding(struct snapshot_joining *joining
 
 /* Joins what a rule found in a snapshot with its finding in traces; false: no memory. */
 static bool joining_join_finding(struct snapshot_joining *joining,
-				 const struct ss_memory_finding *found)
+				 const struct ss_rule_memory_finding *found)
 {
 	struct ss_finding *finding = joining_find_finding(joining, found->rule);
 	bool is_first;
@@ -196,10 +197,11 @@ static enum ss_status joining_join_snapshot(struct snapshot_joining *joining, st
 {
 	struct ss_diagnosis *diagnosis = joining->diagnosis;
 	const struct ss_opened *opened = joining->snapshot->opened;
-	struct ss_snapshot_findings exam;
+	struct ss_rule_memory_findings exam;
 
 	if (opened)
-		SS_TRY(ss_snapshot_findings_make(&exam, &opened->subject, &diagnosis->arena, err));
+		SS_TRY(ss_rule_memory_findings_make(&exam, &opened->subject, &diagnosis->arena,
+						    err));
 	else
 		exam = ((const struct ss_snapshot_summary *)joining->snapshot->kept)->exam;
 	joining->devices = exam.device_count;

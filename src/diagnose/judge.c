@@ -13,21 +13,21 @@
 #define EVIDENCE_MAX 256
 #define SENTENCE_MAX 512
 
-double ss_judge_figure(const struct ss_judgement *judgement, uint32_t rank, uint32_t slot)
+double ss_judgement_figure(const struct ss_judgement *judgement, uint32_t rank, uint32_t slot)
 {
 	assert(rank < judgement->rank_count && slot < SS_RULE_FIGURES);
 	return judgement->exams[rank]->parts[judgement->number].figures[slot];
 }
 
-uint32_t ss_judge_claims(const struct ss_judgement *judgement, uint32_t rank)
+uint32_t ss_judgement_count_claims(const struct ss_judgement *judgement, uint32_t rank)
 {
 	const struct ss_found_part *part = &judgement->exams[rank]->parts[judgement->number];
 
 	return part->claim_to - part->claim_from;
 }
 
-struct ss_finding *ss_judge_add(struct ss_judgement *judgement, uint32_t rank, const char *title,
-				...)
+struct ss_finding *ss_judgement_add(struct ss_judgement *judgement, uint32_t rank,
+				    const char *title, ...)
 {
 	struct ss_diagnosis *diagnosis = judgement->diagnosis;
 	struct ss_finding *finding = SS_ARENA_NEW(&diagnosis->arena, struct ss_finding, 1);
@@ -134,8 +134,8 @@ void ss_finding_add_rank(struct ss_finding *finding, uint32_t rank)
 	finding->rank_count++;
 }
 
-bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
-		    struct ss_claim claim)
+bool ss_judgement_claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+			struct ss_claim claim)
 {
 	assert(rank < judgement->rank_count);
 	if (judgement->failed ||
@@ -147,8 +147,8 @@ bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, 
 	return !judgement->failed;
 }
 
-bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
-		       struct ss_claim claim, bool seizes)
+bool ss_judgement_overrule(struct ss_judgement *judgement, struct ss_finding *finding,
+			   uint32_t rank, struct ss_claim claim, bool seizes)
 {
 	struct ss_rank_findings *exam = judgement->exams[rank];
 
@@ -163,8 +163,8 @@ bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *findin
 	return !judgement->failed;
 }
 
-bool ss_judge_scale(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
-		    uint32_t task, double scale, double low_scale)
+bool ss_judgement_scale(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+			uint32_t task, double scale, double low_scale)
 {
 	struct ss_rank_findings *exam = judgement->exams[rank];
 	int64_t own_ns;
@@ -194,8 +194,8 @@ static bool lines_are_equal(const char *a, const char *b)
 }
 
 /* Weight and count are sums over ranks and steps. */
-bool ss_finding_add(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
-		    const struct ss_evidence *evidence)
+bool ss_finding_add_evidence(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+			     const struct ss_evidence *evidence)
 {
 	for (uint32_t i = 0; i < finding->evidence_count; i++) {
 		struct ss_evidence *known = &finding->evidence[i];
@@ -227,12 +227,12 @@ static void judgement_format_evidence(struct ss_judgement *judgement, struct ss_
 
 	vsnprintf(text, sizeof(text), format, words);
 	evidence.text = ss_arena_copy(&judgement->diagnosis->arena, text, strlen(text));
-	if (!evidence.text || !ss_finding_add(judgement->diagnosis, finding, &evidence))
+	if (!evidence.text || !ss_finding_add_evidence(judgement->diagnosis, finding, &evidence))
 		judgement->failed = true;
 }
 
-void ss_judge_evidence(struct ss_judgement *judgement, struct ss_finding *finding,
-		       int64_t weight_ns, const char *format, ...)
+void ss_judgement_add_evidence(struct ss_judgement *judgement, struct ss_finding *finding,
+			       int64_t weight_ns, const char *format, ...)
 {
 	va_list words;
 
@@ -243,8 +243,8 @@ void ss_judge_evidence(struct ss_judgement *judgement, struct ss_finding *findin
 	va_end(words);
 }
 
-void ss_judge_evidence_counted(struct ss_judgement *judgement, struct ss_finding *finding,
-			       int64_t weight_ns, double count, const char *format, ...)
+void ss_judgement_add_counted(struct ss_judgement *judgement, struct ss_finding *finding,
+			      int64_t weight_ns, double count, const char *format, ...)
 {
 	va_list words;
 
@@ -424,7 +424,8 @@ static void finding_take_confidence(struct ss_finding *finding, const struct ss_
 	finding->reason = ss_strings_text(&exam->texts, part->reason);
 }
 
-void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank)
+void ss_judgement_take_rank(struct ss_judgement *judgement, struct ss_finding *finding,
+			    uint32_t rank)
 {
 	const struct ss_rank_findings *exam = judgement->exams[rank];
 	struct ss_found_part *part = &exam->parts[judgement->number];
@@ -445,7 +446,7 @@ void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, u
 			.steps = exam->step_count
 		};
 
-		whole = ss_finding_add(judgement->diagnosis, finding, &evidence);
+		whole = ss_finding_add_evidence(judgement->diagnosis, finding, &evidence);
 	}
 	finding_take_confidence(finding, exam, part);
 	if (part->fix)
@@ -467,9 +468,9 @@ static void judgement_take_all(struct ss_judgement *judgement)
 		    (!judgement->rule->is_timeless || part->fact_from == part->fact_to))
 			continue;
 		if (!finding)
-			finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+			finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
 		if (finding)
-			ss_judge_take(judgement, finding, i);
+			ss_judgement_take_rank(judgement, finding, i);
 	}
 }
 

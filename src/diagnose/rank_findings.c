@@ -66,7 +66,7 @@ void ss_rank_findings_release_claims(struct ss_rank_findings *exam, uint32_t rul
 
 /* --- claims -------------------------------------------------------------------------- */
 
-bool ss_look_is_free(const struct ss_look *context, uint32_t task)
+bool ss_rule_can_claim(const struct ss_rule_context *context, uint32_t task)
 {
 	const struct ss_rank_findings *exam = context->exam;
 
@@ -75,7 +75,8 @@ bool ss_look_is_free(const struct ss_look *context, uint32_t task)
 }
 
 /* Adds a claim of the rule that does not change the task yet; NULL: no memory. */
-static struct ss_claim *findings_new_claim(struct ss_look *context, uint32_t task, uint8_t with)
+static struct ss_claim *findings_new_claim(struct ss_rule_context *context, uint32_t task,
+					   uint8_t with)
 {
 	struct ss_rank_findings *exam = context->exam;
 	int64_t own_ns = context->graph->tasks[task].own_ns;
@@ -96,11 +97,11 @@ static struct ss_claim *findings_new_claim(struct ss_look *context, uint32_t tas
 }
 
 /* The rule's claim on a task, old or new; NULL: another rule has it, or no memory. */
-static struct ss_claim *claim_of_task(struct ss_look *context, uint32_t task)
+static struct ss_claim *claim_of_task(struct ss_rule_context *context, uint32_t task)
 {
 	struct ss_rank_findings *exam = context->exam;
 
-	if (!ss_look_is_free(context, task))
+	if (!ss_rule_can_claim(context, task))
 		return NULL;
 	if (exam->claim_of[task])
 		return &exam->claims[exam->claim_of[task] - 1];
@@ -109,13 +110,13 @@ static struct ss_claim *claim_of_task(struct ss_look *context, uint32_t task)
 }
 
 /* The same if another rule claims only a part of the task. */
-static struct ss_claim *shared_claim_of_task(struct ss_look *context, uint32_t task)
+static struct ss_claim *shared_claim_of_task(struct ss_rule_context *context, uint32_t task)
 {
 	struct ss_rank_findings *exam = context->exam;
 	const struct ss_found_part *part = &exam->parts[context->number];
 	uint32_t last = exam->claim_of[task];
 
-	if (ss_look_is_free(context, task))
+	if (ss_rule_can_claim(context, task))
 		return claim_of_task(context, task);
 	if (task >= exam->task_count || !last || !exam->claims[last - 1].subtracts)
 		return NULL;
@@ -178,7 +179,7 @@ static int64_t shorter_ns(int64_t now_ns, int64_t wanted_ns)
 	return wanted_ns < now_ns ? wanted_ns : now_ns;
 }
 
-bool ss_look_claim(struct ss_look *context, struct ss_claim claim)
+bool ss_rule_claim(struct ss_rule_context *context, struct ss_claim claim)
 {
 	struct ss_claim *own = claim_of_task(context, claim.task);
 
@@ -223,7 +224,7 @@ static int task_compare_place(const void *a, const void *b)
 }
 
 /* Sorts the tasks by track and start; those without a track come last. */
-static bool findings_sort_tasks(struct ss_look *context)
+static bool findings_sort_tasks(struct ss_rule_context *context)
 {
 	struct ss_rank_findings *exam = context->exam;
 	size_t bytes = ((size_t)exam->task_count + 1) * sizeof(struct task_place);
@@ -257,7 +258,8 @@ static bool task_is_before(const struct ss_graph *graph, uint32_t task,
 }
 
 /* The first of the sorted tasks that does not start before the moment. */
-static uint32_t tasks_first_from(const struct ss_look *context, uint32_t track, int64_t from_ns)
+static uint32_t tasks_first_from(const struct ss_rule_context *context, uint32_t track,
+				 int64_t from_ns)
 {
 	const struct task_place wanted = { from_ns, track, 0 };
 	uint32_t low = 0, high = context->exam->task_count;
@@ -267,7 +269,7 @@ static uint32_t tasks_first_from(const struct ss_look *context, uint32_t track, 
 	return low;
 }
 
-static int64_t claim_take_from(struct ss_look *context, uint32_t task, int64_t gone_ns,
+static int64_t claim_take_from(struct ss_rule_context *context, uint32_t task, int64_t gone_ns,
 			       int64_t low_gone_ns)
 {
 	struct ss_claim *claim = gone_ns > 0 ? shared_claim_of_task(context, task) : NULL;
@@ -301,7 +303,7 @@ static bool task_waits_for_workers(const struct ss_graph *graph, const struct ss
 }
 
 /* The return of a call that lies in the time as a whole: nothing is waited for then. */
-static void claim_release_wait(struct ss_look *context, uint32_t at, int64_t from_ns)
+static void claim_release_wait(struct ss_rule_context *context, uint32_t at, int64_t from_ns)
 {
 	uint32_t task = context->exam->by_track[at];
 	bool is_batch = task_waits_for_workers(context->graph, &context->graph->tasks[task]);
@@ -319,7 +321,7 @@ static void claim_release_wait(struct ss_look *context, uint32_t at, int64_t fro
 		claim->releases = true;
 }
 
-int64_t ss_look_claim_time(struct ss_look *context, struct ss_stretch stretch)
+int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch stretch)
 {
 	struct ss_rank_findings *exam = context->exam;
 	int64_t gone_ns = 0, low_keep_ns;
@@ -349,7 +351,7 @@ int64_t ss_look_claim_time(struct ss_look *context, struct ss_stretch stretch)
 		end_ns = end_ns < stretch.to_ns ? end_ns : stretch.to_ns;
 		if (end_ns <= start_ns)
 			continue;
-		if (!ss_look_is_free(context, number))
+		if (!ss_rule_can_claim(context, number))
 			others_ns = findings_taken_ns(exam, stretch.track, start_ns, end_ns);
 		gone = end_ns - start_ns - others_ns;
 		low_gone = gone - stretch_take_kept(&low_keep_ns, gone);
@@ -372,7 +374,7 @@ static uint32_t findings_add_text(struct ss_rank_findings *exam, const char *tex
 	return id == SS_NO_ID ? 0 : id;
 }
 
-static uint32_t row_source_line(struct ss_look *context, uint32_t row)
+static uint32_t row_source_line(struct ss_rule_context *context, uint32_t row)
 {
 	const struct ss_places *places;
 	struct ss_error err;
@@ -400,7 +402,8 @@ static uint32_t findings_add_sentence(struct ss_rank_findings *exam, const char 
 	return findings_add_text(exam, whole);
 }
 
-void ss_look_evidence(struct ss_look *context, struct ss_fact fact, const char *format, ...)
+void ss_rule_add_evidence(struct ss_rule_context *context, struct ss_fact fact, const char *format,
+			  ...)
 {
 	struct ss_rank_findings *exam = context->exam;
 	const struct ss_found_part *part = &exam->parts[context->number];
@@ -430,7 +433,8 @@ void ss_look_evidence(struct ss_look *context, struct ss_fact fact, const char *
 	exam->facts[exam->fact_count++] = own;
 }
 
-void ss_look_confidence(struct ss_look *context, enum ss_confidence confidence, const char *reason)
+void ss_rule_set_confidence(struct ss_rule_context *context, enum ss_confidence confidence,
+			    const char *reason)
 {
 	struct ss_found_part *part = &context->exam->parts[context->number];
 
@@ -441,12 +445,12 @@ void ss_look_confidence(struct ss_look *context, enum ss_confidence confidence, 
 	part->reason = findings_add_text(context->exam, reason);
 }
 
-void ss_look_fix(struct ss_look *context, const char *fix)
+void ss_rule_set_fix(struct ss_rule_context *context, const char *fix)
 {
 	context->exam->parts[context->number].fix = fix;
 }
 
-void ss_look_figure(struct ss_look *context, uint32_t slot, double value)
+void ss_rule_add_figure(struct ss_rule_context *context, uint32_t slot, double value)
 {
 	assert(slot < SS_RULE_FIGURES);
 	context->exam->parts[context->number].figures[slot] += value;
@@ -471,11 +475,11 @@ static uint32_t rules_facts_from(uint32_t rule, const struct ss_digest *digest)
 
 uint32_t ss_rank_findings_facts(const struct ss_digest *digest)
 {
-	return ss_facts_with(rules_facts_from(0, digest));
+	return ss_facts_with_needed(rules_facts_from(0, digest));
 }
 
 /* Runs the rules one after the other; drops large facts as soon as no later rule needs them. */
-static enum ss_status rules_run_all(struct ss_look *context, struct ss_error *err)
+static enum ss_status rules_run_all(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct ss_rank_findings *exam = context->exam;
 	struct ss_facts *facts = context->subject->facts;
@@ -487,10 +491,10 @@ static enum ss_status rules_run_all(struct ss_look *context, struct ss_error *er
 		context->number = i;
 		part->claim_from = exam->claim_count;
 		part->fact_from = exam->fact_count;
-		facts->allowed = ss_facts_with(rule_facts(context->rule, context->digest) |
-					       context->rule->rare_facts);
+		facts->allowed = ss_facts_with_needed(rule_facts(context->rule, context->digest) |
+						      context->rule->rare_facts);
 		SS_TRY(context->rule->look(context, err));
-		ss_facts_keep(facts, rules_facts_from(i + 1, context->digest));
+		ss_facts_keep_only(facts, rules_facts_from(i + 1, context->digest));
 		part->claim_to = exam->claim_count;
 		part->fact_to = exam->fact_count;
 	}
@@ -499,8 +503,8 @@ static enum ss_status rules_run_all(struct ss_look *context, struct ss_error *er
 }
 
 /* Allocates what rules need while they look, runs them, and frees it again. */
-static enum ss_status findings_run_rules(struct ss_rank_findings *exam, struct ss_look *context,
-					 struct ss_error *err)
+static enum ss_status findings_run_rules(struct ss_rank_findings *exam,
+					 struct ss_rule_context *context, struct ss_error *err)
 {
 	struct ss_cover steps = { 0 };
 	size_t tasks = (size_t)exam->task_count + 1;
@@ -537,12 +541,12 @@ enum ss_status ss_rank_findings_make(struct ss_rank_findings *exam,
 				     const struct ss_digest *digest, const struct ss_graph *graph,
 				     struct ss_memory *memory, struct ss_error *err)
 {
-	struct ss_look context = { .subject = subject,
-				   .trace = subject->trace,
-				   .digest = digest,
-				   .graph = graph,
-				   .memory = memory,
-				   .exam = exam };
+	struct ss_rule_context context = { .subject = subject,
+					   .trace = subject->trace,
+					   .digest = digest,
+					   .graph = graph,
+					   .memory = memory,
+					   .exam = exam };
 	struct ss_arena shared;
 	enum ss_status status;
 

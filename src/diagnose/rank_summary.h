@@ -8,7 +8,7 @@
 #include "diagnose/rank_findings.h"
 #include "diagnose/snapshot_findings.h"
 
-struct ss_kept_rank {
+struct ss_rank_summary {
 	struct ss_memory *memory;
 	struct ss_graph whole; /* until the findings are made, or it is written */
 	struct ss_packed graph;
@@ -20,13 +20,13 @@ struct ss_kept_rank {
 struct ss_snapshot_summary {
 	struct ss_memory *memory;
 	struct ss_arena arena;
-	struct ss_snapshot_findings exam; /* findings have device numbers, not devices */
+	struct ss_rule_memory_findings exam; /* findings have device numbers, not devices */
 };
 
 /* Makes the summary of each trace and each snapshot of a job. */
-extern const struct ss_job_keeper ss_diagnose_keeper;
+extern const struct ss_job_summarizer ss_diagnose_summarizer;
 
 /* The same for traces that are only written as digests: their graphs are not packed. */
-extern const struct ss_job_keeper ss_digest_keeper;
+extern const struct ss_job_summarizer ss_diagnose_digest_summarizer;
 
 #endif

@@ -122,7 +122,7 @@ static void spread_find_outliers(struct ss_spread *out, const struct ss_step_mea
 		for (int part = 0; part < SS_STEP_PARTS; part++)
 			if (step->part_ns[part] - medians[part] > outlier.cause_ns) {
 				outlier.cause_ns = step->part_ns[part] - medians[part];
-				outlier.cause = ss_step_part_name(part);
+				outlier.cause = ss_job_step_part_name(part);
 			}
 		spread_keep_outlier(out, &outlier);
 	}
@@ -135,10 +135,10 @@ static void spread_measure_steps(struct ss_spread *out, struct ss_step_means *st
 	uint32_t count = steps->count, tenth = count / 10;
 
 	out->median_ns = step_median_part(steps, -1, values);
-	out->min_ns = ss_value_at(values, count, 0);
-	out->max_ns = ss_value_at(values, count, count - 1);
-	out->p10_ns = ss_value_at(values, count, tenth);
-	out->p90_ns = ss_value_at(values, count, count - 1 - tenth);
+	out->min_ns = ss_nth_smallest(values, count, 0);
+	out->max_ns = ss_nth_smallest(values, count, count - 1);
+	out->p10_ns = ss_nth_smallest(values, count, tenth);
+	out->p90_ns = ss_nth_smallest(values, count, count - 1 - tenth);
 	/* a single long step also makes the steps uneven; it is listed as an outlier */
 	out->is_uneven = (double)(out->max_ns - out->min_ns) >
 			 UNEVEN_SHARE * (double)out->median_ns;
@@ -160,7 +160,7 @@ enum ss_status ss_spread_measure(struct ss_spread *out, const struct ss_job *job
 		return SS_OK;
 	ss_arena_init(&scratch, job->memory);
 	values = SS_ARENA_NEW(&scratch, int64_t, out->count);
-	if (!values || !ss_step_means_make(&steps, job, ranks, rank_count, &scratch)) {
+	if (!values || !ss_job_step_means_make(&steps, job, ranks, rank_count, &scratch)) {
 		ss_arena_release(&scratch);
 		return ss_fail_memory(err, "the spread of the steps");
 	}

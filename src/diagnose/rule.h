@@ -15,7 +15,7 @@
  * becomes a finding of its own.
  *
  * A task belongs to the first rule that claims it, in the order of the list in meson.build;
- * ss_look_claim() returns false for others. A rule must stay silent if the file lacks the
+ * ss_rule_claim() returns false for others. A rule must stay silent if the file lacks the
  * evidence.
  */
 #ifndef SS_DIAGNOSE_RULE_H
@@ -35,7 +35,7 @@ struct ss_gradients;           /* evidence/gradients.h */
 /* --- one rank ------------------------------------------------------------------------ */
 
 /* What a rule sees of one rank. */
-struct ss_look {
+struct ss_rule_context {
 	const struct ss_rule *rule;
 	uint32_t number;                  /* of the rule */
 	const struct ss_subject *subject; /* trace and facts */
@@ -68,10 +68,10 @@ struct ss_claim {
 };
 static_assert(sizeof(struct ss_claim) == 48, "a rule may have a claim on every task");
 
-bool ss_look_claim(struct ss_look *context, struct ss_claim claim);
+bool ss_rule_claim(struct ss_rule_context *context, struct ss_claim claim);
 
 /* Whether this rule can still claim the task. */
-bool ss_look_is_free(const struct ss_look *context, uint32_t task);
+bool ss_rule_can_claim(const struct ss_rule_context *context, uint32_t task);
 
 /*
  * The fix removes the part of a thread's tasks that lies in [from, to), including waits for the
@@ -85,7 +85,7 @@ struct ss_stretch {
 	int64_t from_ns, to_ns;
 	int64_t keep_ns, low_keep_ns; /* low_keep_ns below keep_ns: as keep_ns */
 };
-int64_t ss_look_claim_time(struct ss_look *context, struct ss_stretch stretch);
+int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch stretch);
 
 /* The figures of a sentence of evidence, over all steps of the rank. */
 struct ss_fact {
@@ -102,19 +102,20 @@ struct ss_fact {
  * SS_RULE_EVIDENCE_MAX sentences per rule and rank are kept: add the heaviest first.
  */
 #define SS_RULE_EVIDENCE_MAX 32
-__attribute__((format(printf, 3, 4))) void ss_look_evidence(struct ss_look *context,
-							    struct ss_fact fact, const char *format,
-							    ...);
+__attribute__((format(printf, 3, 4))) void ss_rule_add_evidence(struct ss_rule_context *context,
+								struct ss_fact fact,
+								const char *format, ...);
 
 /* The confidence on this rank, and why: the least certain rank counts. One sentence. */
-void ss_look_confidence(struct ss_look *context, enum ss_confidence confidence, const char *reason);
+void ss_rule_set_confidence(struct ss_rule_context *context, enum ss_confidence confidence,
+			    const char *reason);
 
 /* The fix, if it depends on the file; the default is the rule's own text. Lives forever. */
-void ss_look_fix(struct ss_look *context, const char *fix);
+void ss_rule_set_fix(struct ss_rule_context *context, const char *fix);
 
 /* A number of this rank that `judge` needs; calls with the same slot add up. */
 #define SS_RULE_FIGURES 8
-void ss_look_figure(struct ss_look *context, uint32_t slot, double value);
+void ss_rule_add_figure(struct ss_rule_context *context, uint32_t slot, double value);
 
 /* --- all ranks ----------------------------------------------------------------------- */
 
@@ -186,52 +187,52 @@ struct ss_judgement {
 };
 
 /* The number that `look` left for a rank. */
-double ss_judge_figure(const struct ss_judgement *judgement, uint32_t rank, uint32_t slot);
+double ss_judgement_figure(const struct ss_judgement *judgement, uint32_t rank, uint32_t slot);
 
 /* How many tasks `look` claimed on a rank. */
-uint32_t ss_judge_claims(const struct ss_judgement *judgement, uint32_t rank);
+uint32_t ss_judgement_count_claims(const struct ss_judgement *judgement, uint32_t rank);
 
 /*
  * A new finding, without claims; `rank` is the one that causes it, or SS_NO_ROW. A NULL title
  * means the rule's title. Returns NULL if there is no memory; then the judgement has failed.
  */
-__attribute__((format(printf, 3, 4))) struct ss_finding *ss_judge_add(
+__attribute__((format(printf, 3, 4))) struct ss_finding *ss_judgement_add(
 	struct ss_judgement *judgement, uint32_t rank, const char *title, ...);
 
 /* What `look` left for a rank becomes part of the finding: claims, evidence, confidence, fix. */
-void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank);
+void ss_judgement_take_rank(struct ss_judgement *judgement, struct ss_finding *finding,
+			    uint32_t rank);
 
-/* As ss_look_claim(), for any rank. */
-bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
-		    struct ss_claim claim);
+/* As ss_rule_claim(), for any rank. */
+bool ss_judgement_claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+			struct ss_claim claim);
 
 /*
- * As ss_judge_claim(), whoever owns the task: a rule may claim the extra work of one rank
+ * As ss_judgement_claim(), whoever owns the task: a rule may claim the extra work of one rank
  * on top of what all ranks have, since the shorter time counts. With `seizes` this rule alone
  * owns the task, and claims of rules that are judged later are dropped.
  */
-bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
-		       struct ss_claim claim, bool seizes);
+bool ss_judgement_overrule(struct ss_judgement *judgement, struct ss_finding *finding,
+			   uint32_t rank, struct ss_claim claim, bool seizes);
 
 /*
  * The fix scales whatever time other fixes leave this task: for what makes one rank slower than
  * the others, on top of what is wrong on all. No other rule loses the task.
  */
-bool ss_judge_scale(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
-		    uint32_t task, double scale, double low_scale);
+bool ss_judgement_scale(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+			uint32_t task, double scale, double low_scale);
 
 /* The weight is per step. */
-__attribute__((format(printf, 4, 5))) void ss_judge_evidence(struct ss_judgement *judgement,
-							     struct ss_finding *finding,
-							     int64_t weight_ns, const char *format,
-							     ...);
-
-/* The same with a {count}. */
-__attribute__((format(printf, 5, 6))) void ss_judge_evidence_counted(struct ss_judgement *judgement,
+__attribute__((format(printf, 4, 5))) void ss_judgement_add_evidence(struct ss_judgement *judgement,
 								     struct ss_finding *finding,
 								     int64_t weight_ns,
-								     double count,
 								     const char *format, ...);
+
+/* The same with a {count}. */
+__attribute__((format(printf, 5, 6))) void ss_judgement_add_counted(struct ss_judgement *judgement,
+								    struct ss_finding *finding,
+								    int64_t weight_ns, double count,
+								    const char *format, ...);
 
 /* --- the rule ------------------------------------------------------------------------ */
 
@@ -269,10 +270,10 @@ struct ss_rule {
 	uint32_t facts;        /* enum ss_large_fact: which of them `look` asks for */
 	uint32_t host_facts;   /* and where no device worked */
 	uint32_t rare_facts;   /* and in few files: not kept for it, but made again */
-	enum ss_status (*look)(struct ss_look *context, struct ss_error *err);
+	enum ss_status (*look)(struct ss_rule_context *context, struct ss_error *err);
 	/*
 	 * May be NULL: all claims become one finding. Claims of a rank that no finding took
-	 * (ss_judge_take()) are released: rules that judge later can take them.
+	 * (ss_judgement_take_rank()) are released: rules that judge later can take them.
 	 */
 	enum ss_status (*judge)(struct ss_judgement *judgement, struct ss_error *err);
 	/* May be NULL. Silent if the snapshot does not show it. */

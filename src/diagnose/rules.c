@@ -41,10 +41,10 @@ const struct ss_rule *ss_rule_find(const char *name)
 
 const char *ss_rule_guess(const char *typed)
 {
-	struct ss_guess guess = ss_guess_begin(typed);
+	struct ss_closest_name guess = ss_closest_name_begin(typed);
 
 	for (size_t i = 0; i < ss_rule_count; i++)
-		ss_guess_add(&guess, ss_rules[i]->name);
+		ss_closest_name_add(&guess, ss_rules[i]->name);
 	return guess.best;
 }
 

@@ -36,7 +36,7 @@ void ss_rule_memory_report(struct ss_rule_memory_context *context, enum ss_rule_
 void ss_rule_memory_add_evidence(struct ss_rule_memory_context *context, const char *line,
 				 const char *format, ...)
 {
-	struct ss_memory_finding *finding = context->finding;
+	struct ss_rule_memory_finding *finding = context->finding;
 	char sentence[SENTENCE_MAX];
 	va_list words;
 
@@ -72,7 +72,7 @@ const char *ss_rule_memory_format_bytes(struct ss_rule_memory_context *context, 
 {
 	char text[32];
 
-	ss_bytes_write(bytes, text, sizeof(text));
+	ss_amount_write(bytes, text, sizeof(text));
 	return memory_context_copy(context, text);
 }
 
@@ -109,8 +109,9 @@ enum ss_status ss_rule_memory_add_checkpoint(struct ss_rule_memory_context *cont
 /* Before the events the peak may have been higher: only memory reserved in them counts. */
 int64_t ss_rule_memory_excess(const struct ss_device_memory *device)
 {
-	int64_t beyond = ss_bytes_less(device->peak_reserved_bytes, device->peak_active_bytes);
-	int64_t grown = ss_bytes_less(device->peak_reserved_bytes, device->first_reserved_bytes);
+	int64_t beyond = ss_amount_subtract(device->peak_reserved_bytes, device->peak_active_bytes);
+	int64_t grown = ss_amount_subtract(device->peak_reserved_bytes,
+					   device->first_reserved_bytes);
 
 	return beyond < grown ? beyond : grown;
 }
@@ -143,7 +144,7 @@ static void memory_context_find_size(struct ss_rule_memory_context *context)
 	for (uint32_t i = 0; i < device->oom_count; i++) {
 		const struct ss_oom *oom = &device->ooms[i];
 		int64_t left = (int64_t)subject->snapshot->events.address[oom->row];
-		int64_t size = ss_bytes_add(oom->reserved_bytes, left);
+		int64_t size = ss_amount_add(oom->reserved_bytes, left);
 
 		if (left < 0 || size <= context->size_bytes)
 			continue;
@@ -153,7 +154,7 @@ static void memory_context_find_size(struct ss_rule_memory_context *context)
 }
 
 static enum ss_status memory_context_run_rules(struct ss_rule_memory_context *context,
-					       struct ss_snapshot_findings *findings,
+					       struct ss_rule_memory_findings *findings,
 					       struct ss_error *err)
 {
 	for (size_t i = 0; i < ss_rule_count; i++) {
@@ -162,11 +163,11 @@ static enum ss_status memory_context_run_rules(struct ss_rule_memory_context *co
 		context->finding = &findings->items[findings->count];
 		context->is_found = false;
 		*context->finding =
-			(struct ss_memory_finding){ .rule = ss_rules[i],
-						    .device = context->device,
-						    .device_number = context->device->device,
-						    .fix = ss_rules[i]->fix,
-						    .confidence = SS_CONFIDENCE_LOW };
+			(struct ss_rule_memory_finding){ .rule = ss_rules[i],
+							 .device = context->device,
+							 .device_number = context->device->device,
+							 .fix = ss_rules[i]->fix,
+							 .confidence = SS_CONFIDENCE_LOW };
 		SS_TRY(ss_rules[i]->look_memory(context, err));
 		findings->count += context->is_found;
 	}
@@ -175,7 +176,7 @@ static enum ss_status memory_context_run_rules(struct ss_rule_memory_context *co
 
 static int memory_finding_compare(const void *left, const void *right)
 {
-	const struct ss_memory_finding *a = left, *b = right;
+	const struct ss_rule_memory_finding *a = left, *b = right;
 	bool a_is_note = a->level == SS_RULE_MEMORY_NOTE,
 	     b_is_note = b->level == SS_RULE_MEMORY_NOTE;
 
@@ -196,7 +197,7 @@ static bool device_is_examined(const struct ss_device_memory *device)
 }
 
 /* Capacity for a finding of each rule on each device, and for one in the making. */
-static bool memory_findings_reserve(struct ss_snapshot_findings *findings,
+static bool memory_findings_reserve(struct ss_rule_memory_findings *findings,
 				    const struct ss_history *history, struct ss_arena *arena)
 {
 	size_t rules = 0;
@@ -205,20 +206,20 @@ static bool memory_findings_reserve(struct ss_snapshot_findings *findings,
 		rules += ss_rules[i]->look_memory != NULL;
 	for (uint32_t i = 0; i < history->device_count; i++)
 		findings->device_count += device_is_examined(&history->devices[i]);
-	findings->items = SS_ARENA_NEW(arena, struct ss_memory_finding,
+	findings->items = SS_ARENA_NEW(arena, struct ss_rule_memory_finding,
 				       rules * findings->device_count + 1);
 	return findings->items != NULL;
 }
 
-enum ss_status ss_snapshot_findings_make(struct ss_snapshot_findings *out,
-					 const struct ss_snapshot_subject *subject,
-					 struct ss_arena *arena, struct ss_error *err)
+enum ss_status ss_rule_memory_findings_make(struct ss_rule_memory_findings *out,
+					    const struct ss_snapshot_subject *subject,
+					    struct ss_arena *arena, struct ss_error *err)
 {
 	const struct ss_history *history = subject->history;
 	struct ss_rule_memory_context context = { .subject = subject, .arena = arena };
 	enum ss_status status = SS_OK;
 
-	*out = (struct ss_snapshot_findings){ 0 };
+	*out = (struct ss_rule_memory_findings){ 0 };
 	if (!memory_findings_reserve(out, history, arena))
 		return ss_fail_memory(err, "what was found in a snapshot");
 	for (uint32_t i = 0; i < history->device_count && status == SS_OK; i++) {

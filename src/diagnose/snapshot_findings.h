@@ -27,7 +27,7 @@ struct ss_rule_memory_fact {
 /* Nobody reads more. */
 #define SS_RULE_MEMORY_FACTS 8
 
-struct ss_memory_finding {
+struct ss_rule_memory_finding {
 	const struct ss_rule *rule;
 	const struct ss_device_memory *device; /* lives as long as the snapshot */
 	int32_t device_number;
@@ -55,7 +55,7 @@ struct ss_rule_memory_context {
 	int64_t size_bytes;
 	bool size_is_least;
 	struct ss_arena *arena;
-	struct ss_memory_finding *finding;
+	struct ss_rule_memory_finding *finding;
 	bool is_found;
 	bool failed; /* no memory */
 };
@@ -89,16 +89,17 @@ int64_t ss_rule_memory_excess(const struct ss_device_memory *device);
 /* Whether that is enough for the rule fragmentation to report it. */
 bool ss_rule_memory_is_fragmented(const struct ss_device_memory *device);
 
-struct ss_snapshot_findings {
-	struct ss_memory_finding *items; /* what ended the job first, then by bytes; notes last */
+struct ss_rule_memory_findings {
+	struct ss_rule_memory_finding
+		*items; /* what ended the job first, then by bytes; notes last */
 	uint32_t count;
 	uint32_t device_count; /* devices that could be examined */
 };
 
 /* Runs all rules on a snapshot; everything that is found lies in the arena. */
 SS_MUST_USE
-enum ss_status ss_snapshot_findings_make(struct ss_snapshot_findings *out,
-					 const struct ss_snapshot_subject *subject,
-					 struct ss_arena *arena, struct ss_error *err);
+enum ss_status ss_rule_memory_findings_make(struct ss_rule_memory_findings *out,
+					    const struct ss_snapshot_subject *subject,
+					    struct ss_arena *arena, struct ss_error *err);
 
 #endif

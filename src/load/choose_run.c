@@ -138,7 +138,8 @@ static void job_number_ranks(struct ss_job *job)
 			continue;
 		for (uint32_t k = 0; k < i; k++)
 			next += job->files[k].subject.rank == next;
-		if (before && before->subject.rank_by_order && ss_job_is_copy(before, file))
+		if (before && before->subject.rank_by_order &&
+		    ss_job_files_are_copies(before, file))
 			next = before->subject.rank;
 		file->subject.rank = file->digest.rank = next;
 		file->subject.rank_by_name = file->subject.rank_by_order = true;

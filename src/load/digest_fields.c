@@ -171,7 +171,7 @@ static const struct ss_field_list lists[] = {
 
 static const size_t texts[] = { IN_FILE(digest.texts) };
 
-const struct ss_fields ss_digest_layout = {
+const struct ss_field_layout ss_digest_layout = {
 	.fields = file_fields,
 	.field_count = SS_COUNT(file_fields),
 	.texts = texts,
@@ -190,7 +190,7 @@ const struct ss_fields ss_digest_layout = {
 
 static int64_t bound_value(enum ss_field_range range, int64_t value)
 {
-	struct ss_range_ends ends = ss_range_ends(range);
+	struct ss_field_range_ends ends = ss_field_range_ends(range);
 
 	if (range == SS_RANGE_MAYBE && value == INT64_MIN)
 		return value;
@@ -219,7 +219,7 @@ static void bound_fields(const struct ss_field *fields, size_t count, char *item
 
 void ss_job_digest_bound(struct ss_job_file *file)
 {
-	const struct ss_fields *layout = &ss_digest_layout;
+	const struct ss_field_layout *layout = &ss_digest_layout;
 	char *from = (char *)file;
 
 	_Static_assert(offsetof(struct ss_whole_arrival, arrival) == 0,

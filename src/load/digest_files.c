@@ -13,7 +13,7 @@
 #include "load/files/find.h"
 #include "ranks/digest.h"
 
-uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader)
+uint64_t ss_job_digest_version(const struct ss_job_summarizer *reader)
 {
 	uint64_t hash = ss_fields_hash(SS_HASH_SEED, &ss_digest_layout);
 
@@ -33,10 +33,10 @@ static bool digest_write_rank(const struct ss_job *job, const struct ss_job_file
 {
 	struct ss_job_file whole = *file;
 
-	if (!ss_digest_unfold(&whole.digest))
+	if (!ss_digest_unpack_arrivals(&whole.digest))
 		return false;
 	ss_fields_write(&ss_digest_layout, &whole, job->memory, out);
-	ss_digest_drop_wholes(&whole.digest);
+	ss_digest_free_wholes(&whole.digest);
 	return true;
 }
 
@@ -61,7 +61,7 @@ enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job
 		return ss_fail_memory(err, "a digest");
 	if (file->is_reduced && file->kept)
 		job->reader->write(file->kept, &parts[SS_DIGEST_FINDINGS]);
-	ss_digest_file_write(&own, ss_job_digest_layout(job->reader), parts, out);
+	ss_trace_digest_write(&own, ss_job_digest_version(job->reader), parts, out);
 	for (uint32_t i = 0; i < SS_DIGEST_PARTS; i++)
 		ss_text_end(&parts[i], out);
 	return ss_text_failed(out) ? ss_fail_memory(err, "a digest") : SS_OK;
@@ -107,7 +107,7 @@ static bool digest_is_sound(const struct ss_job_file *file)
 static enum ss_status digest_fail_damaged(enum ss_status status, const struct ss_error *why,
 					  struct ss_error *err)
 {
-	return status == SS_ERR_FORMAT ? ss_digest_file_fail(err, "%s", why->text)
+	return status == SS_ERR_FORMAT ? ss_trace_digest_fail(err, "%s", why->text)
 				       : ss_fail(err, status, "%s", why->text);
 }
 
@@ -123,10 +123,10 @@ static enum ss_status digest_read_rank(struct ss_job_file *file,
 	status = ss_fields_read(&reader, &ss_digest_layout, file, &why);
 	if (status != SS_OK)
 		return digest_fail_damaged(status, &why, err);
-	if (!ss_digest_fold(&file->digest))
+	if (!ss_digest_pack_arrivals(&file->digest))
 		return ss_fail_memory(err, "a digest");
 	if (reader.at != reader.end || !digest_is_sound(file))
-		return ss_digest_file_fail(err, "it contradicts itself");
+		return ss_trace_digest_fail(err, "it contradicts itself");
 	file->digest.path = file->subject.path;
 	file->disk_bytes = digest->origin.disk_bytes;
 	file->stamp = digest->origin.stamp;
@@ -185,10 +185,10 @@ enum ss_status ss_job_digest_is_next(const struct ss_path *path, struct ss_sourc
 	const char *next;
 	size_t length;
 
-	SS_TRY(ss_digest_file_is_next(source, out, err));
+	SS_TRY(ss_trace_digest_is_next(source, out, err));
 	SS_TRY(ss_source_peek(source, &next, &length, err));
 	return length < SS_DIGEST_MAGIC_BYTES && ss_find_is_digest(path->path)
-		       ? ss_digest_file_fail(err, "it is truncated")
+		       ? ss_trace_digest_fail(err, "it is truncated")
 		       : SS_OK;
 }
 
@@ -197,9 +197,9 @@ enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 				  struct ss_error *err)
 {
 	struct ss_digest_file digest;
-	enum ss_status status = ss_digest_file_read(source, ss_job_digest_layout(job->reader),
-						    keeps ? SS_DIGEST_PARTS : SS_DIGEST_FINDINGS,
-						    job->memory, &digest, err);
+	enum ss_status status = ss_trace_digest_read(source, ss_job_digest_version(job->reader),
+						     keeps ? SS_DIGEST_PARTS : SS_DIGEST_FINDINGS,
+						     job->memory, &digest, err);
 
 	if (status == SS_OK)
 		status = digest_take_paths(job, file, &digest.origin, gate, err);
@@ -212,7 +212,7 @@ enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 	file->is_reduced = status == SS_OK;
 	if (status != SS_OK)
 		digest_forget_file(job, file);
-	ss_digest_file_release(&digest);
+	ss_trace_digest_release(&digest);
 	return status;
 }
 
@@ -251,15 +251,15 @@ enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file
 				    const char **out, struct ss_error *err)
 {
 	struct ss_digest_file digest;
-	enum ss_status status = ss_digest_file_read(source, ss_job_digest_layout(job->reader),
-						    SS_DIGEST_RANK, job->memory, &digest, err);
+	enum ss_status status = ss_trace_digest_read(source, ss_job_digest_version(job->reader),
+						     SS_DIGEST_RANK, job->memory, &digest, err);
 
 	if (status == SS_OK)
 		status = digest_find_origin(&digest, err);
 	if (status == SS_OK)
 		status = digest_take_paths(job, file, &digest.origin, gate, err);
 	*out = file->source;
-	ss_digest_file_release(&digest);
+	ss_trace_digest_release(&digest);
 	return status;
 }
 
@@ -283,19 +283,20 @@ static enum ss_digest_age digest_age_of_file(const struct ss_digest_origin *know
 }
 
 enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace,
-				     const struct ss_job_keeper *reader, struct ss_memory *memory)
+				     const struct ss_job_summarizer *reader,
+				     struct ss_memory *memory)
 {
 	struct ss_source *source = NULL, *origin = NULL;
 	struct ss_digest_file file = { 0 };
 	enum ss_digest_age age = SS_DIGEST_OLD;
 
 	if (ss_source_open(digest, memory, &source, NULL) == SS_OK &&
-	    ss_digest_file_read(source, ss_job_digest_layout(reader), SS_DIGEST_PARTS, memory,
-				&file, NULL) == SS_OK &&
+	    ss_trace_digest_read(source, ss_job_digest_version(reader), SS_DIGEST_PARTS, memory,
+				 &file, NULL) == SS_OK &&
 	    ss_source_open(trace, memory, &origin, NULL) == SS_OK)
 		age = digest_age_of_file(&file.origin, trace, origin);
 	ss_source_close(origin);
-	ss_digest_file_release(&file);
+	ss_trace_digest_release(&file);
 	ss_source_close(source);
 	return age;
 }

@@ -15,13 +15,13 @@ struct ss_path; /* load/files/find.h */
 struct ss_gate; /* base/system/thread.h */
 
 /* digest_fields.c: of struct ss_job_file. */
-extern const struct ss_fields ss_digest_layout;
+extern const struct ss_field_layout ss_digest_layout;
 
 /* Bounds the figures of a file whose digest was made by what its digest file may have. */
 void ss_job_digest_bound(struct ss_job_file *file);
 
 /* A number for all declarations of a digest file; the reader may be NULL. */
-uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader);
+uint64_t ss_job_digest_version(const struct ss_job_summarizer *reader);
 
 /*
  * Adds the digest of a file that was reduced, or could not be read, to `out`. The origin is where
@@ -65,6 +65,7 @@ enum ss_digest_age {
 
 /* What the file at this path is to that trace. */
 enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace,
-				     const struct ss_job_keeper *reader, struct ss_memory *memory);
+				     const struct ss_job_summarizer *reader,
+				     struct ss_memory *memory);
 
 #endif

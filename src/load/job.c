@@ -66,14 +66,15 @@ static bool loading_report_progress(void *context, uint64_t done_bytes, uint64_t
 	if (share > loading->share)
 		loading->share = share;
 	reporting->progress.share = loading->share;
-	go_on = loading->status == SS_OK && !ss_watch_is_cancelled(loading->job->watch) &&
+	go_on = loading->status == SS_OK && !ss_progress_is_cancelled(loading->job->watch) &&
 		(!options->progress ||
 		 options->progress(options->progress_context, &reporting->progress));
 	ss_gate_unlock(loading->gate);
 	return go_on;
 }
 
-void ss_job_begin(struct ss_job *job, const struct ss_job_keeper *keeper, struct ss_memory *memory)
+void ss_job_begin(struct ss_job *job, const struct ss_job_summarizer *keeper,
+		  struct ss_memory *memory)
 {
 	*job = (struct ss_job){ .memory = memory, .keeper = keeper };
 	ss_arena_init(&job->arena, memory);
@@ -124,7 +125,7 @@ static enum ss_status job_load_source(struct ss_job_file *file, struct ss_source
 				      struct ss_memory *memory, struct ss_error *err)
 {
 	double started = now_seconds();
-	enum ss_status status = ss_load(source, options, memory, &file->trace, err);
+	enum ss_status status = ss_trace_load(source, options, memory, &file->trace, err);
 
 	file->subject.load_seconds = now_seconds() - started;
 	if (status != SS_OK)
@@ -143,7 +144,7 @@ static void job_skip_file(struct ss_job *job, struct ss_job_file *file, const ch
 	if (!ss_find_is_snapshot(path))
 		return;
 	job->pickle_count++;
-	if (!job->first_pickle || ss_find_order(file->subject.path, job->first_pickle) < 0)
+	if (!job->first_pickle || ss_find_compare_names(file->subject.path, job->first_pickle) < 0)
 		job->first_pickle = file->subject.path;
 }
 
@@ -242,9 +243,9 @@ static enum ss_status job_read_file(struct job_loading *loading, const struct ss
 	struct ss_snapshot_options memory = { loading_report_snapshot, &reporting };
 	struct ss_source *source = NULL;
 	bool is_digest = false;
-	enum ss_status status = ss_job_source(path, loading->options->snapshots,
-					      loading->job->redactor, loading->job->memory, &source,
-					      problem);
+	enum ss_status status = ss_job_open_source(path, loading->options->snapshots,
+						   loading->job->redactor, loading->job->memory,
+						   &source, problem);
 
 	file->stamp = status == SS_OK ? source->stamp : 0;
 	file->disk_bytes = status == SS_OK ? source->total_bytes : 0;
@@ -293,7 +294,7 @@ static enum ss_status job_read_original(struct job_loading *loading, const struc
 	    !ss_find_is_pack(path->path))
 		return status;
 	ss_gate_lock(loading->gate);
-	instead.path = ss_find_packed(path->path, &job->arena);
+	instead.path = ss_find_original(path->path, &job->arena);
 	shown = instead.path ? ss_job_shown_path(job->redactor, instead.path, &job->arena) : NULL;
 	ss_gate_unlock(loading->gate);
 	if (!shown || job_read_file(loading, &instead, file, index, NULL) != SS_OK)
@@ -381,7 +382,7 @@ static int job_file_compare_rank(const void *a, const void *b)
 			return x->rank < 0 ? 1 : -1;
 		return x->rank < y->rank ? -1 : 1;
 	}
-	order = ss_find_order(x->path, y->path);
+	order = ss_find_compare_names(x->path, y->path);
 	return order                             ? order
 	       : file_x->number < file_y->number ? -1
 						 : file_x->number > file_y->number;
@@ -390,7 +391,7 @@ static int job_file_compare_rank(const void *a, const void *b)
 static int job_snapshot_compare_path(const void *a, const void *b)
 {
 	const struct ss_job_snapshot *x = a, *y = b;
-	int order = ss_find_order(x->path, y->path);
+	int order = ss_find_compare_names(x->path, y->path);
 
 	return order ? order : x->number < y->number ? -1 : x->number > y->number;
 }
@@ -530,11 +531,11 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 		job->asked_run = options->run;
 	job->redactor = options->redactor;
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
-	if (ss_redactor_replaces(job->redactor)) {
+	if (ss_redact_replaces(job->redactor)) {
 		if (status == SS_OK)
 			status = ss_job_drop_packs(&paths, err);
 	} else if (status == SS_OK)
-		status = ss_find_choose(&paths, job->memory, &job->packs, err);
+		status = ss_find_choose_packs(&paths, job->memory, &job->packs, err);
 	if (status == SS_OK)
 		status = ss_find_inputs(options->inputs, options->input_count, &job->arena, &paths,
 					err);
@@ -562,7 +563,7 @@ enum ss_status ss_job_end(struct ss_job *job, struct ss_error *err)
 }
 
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
-			   const struct ss_job_keeper *keeper, struct ss_memory *memory,
+			   const struct ss_job_summarizer *keeper, struct ss_memory *memory,
 			   struct ss_error *err)
 {
 	enum ss_status status;

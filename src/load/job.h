@@ -23,7 +23,7 @@ struct ss_open_options; /* stepscope.h */
  * Something else that is made of each file while its trace is there, and kept when the
  * trace is gone. Both are called by the thread that loads the file.
  */
-struct ss_job_keeper {
+struct ss_job_summarizer {
 	/*
 	 * What can be made without the digest, and the rest. `begin` asks for no fact but phases,
 	 * which is there: it may run beside another thread that makes others.
@@ -91,10 +91,11 @@ struct ss_job_file {
 struct ss_job {
 	struct ss_memory *memory; /* lent */
 	struct ss_arena arena;
-	const struct ss_job_keeper *keeper; /* lent; NULL: nothing else is kept */
-	const struct ss_job_keeper *reader; /* lent; of digest files; NULL: only to compare ranks */
-	struct ss_redactor *redactor;       /* lent; NULL: files are read as they are */
-	struct ss_job_file *files;          /* by rank, then by name; those without a rank last */
+	const struct ss_job_summarizer *keeper; /* lent; NULL: nothing else is kept */
+	const struct ss_job_summarizer
+		*reader;              /* lent; of digest files; NULL: only to compare ranks */
+	struct ss_redactor *redactor; /* lent; NULL: files are read as they are */
+	struct ss_job_file *files;    /* by rank, then by name; those without a rank last */
 	uint32_t file_count, file_capacity;
 	const char *asked_run; /* ss_open_options.run; NULL: the newest complete one */
 	struct ss_job_run
@@ -114,13 +115,14 @@ struct ss_job {
 	uint32_t copies;         /* files that are left out of the comparison: copies of others */
 	int64_t copied_rank;     /* of the first of them */
 	uint32_t threads; /* to make things of its files with; 0: as many as there are cores */
-	struct ss_watch *watch;  /* lent; NULL: progress is not reported */
-	struct ss_joined joined; /* made by ss_job_join() */
+	struct ss_progress_report *watch; /* lent; NULL: progress is not reported */
+	struct ss_joined joined;          /* made by ss_job_join() */
 	bool is_joined;
 };
 
 /* An empty job. The keeper may be NULL; files that are added with `reduce` ask it. */
-void ss_job_begin(struct ss_job *job, const struct ss_job_keeper *keeper, struct ss_memory *memory);
+void ss_job_begin(struct ss_job *job, const struct ss_job_summarizer *keeper,
+		  struct ss_memory *memory);
 
 /*
  * Loads files beside those that are there, before the ranks are joined. What is wrong with
@@ -142,7 +144,7 @@ enum ss_status ss_job_end(struct ss_job *job, struct ss_error *err);
 /* The three in one; closed again when it fails. */
 SS_MUST_USE
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
-			   const struct ss_job_keeper *keeper, struct ss_memory *memory,
+			   const struct ss_job_summarizer *keeper, struct ss_memory *memory,
 			   struct ss_error *err);
 
 /*
@@ -182,8 +184,8 @@ enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err);
  * Fails where neither a trace nor what was kept of it is there.
  */
 SS_MUST_USE
-enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keeper,
-			   struct ss_error *err);
+enum ss_status ss_job_make_summaries(struct ss_job *job, const struct ss_job_summarizer *keeper,
+				     struct ss_error *err);
 
 void ss_job_close(struct ss_job *job);
 

@@ -29,9 +29,9 @@ static bool need_load_file(const struct ss_job *job, const struct ss_path *path,
 	struct ss_trace trace;
 	enum ss_status status;
 
-	status = ss_job_source(path, false, job->redactor, job->memory, &source, NULL);
+	status = ss_job_open_source(path, false, job->redactor, job->memory, &source, NULL);
 	if (status == SS_OK)
-		status = ss_load(source, &options, job->memory, &trace, NULL);
+		status = ss_trace_load(source, &options, job->memory, &trace, NULL);
 	if (status == SS_OK) {
 		file->stamp = source->stamp;
 		file->disk_bytes = source->total_bytes;
@@ -50,7 +50,7 @@ static bool need_read_original(struct ss_job *job, struct ss_job_file *file)
 
 	if (!file->source || !ss_find_is_pack(file->source))
 		return false;
-	path.path = ss_find_packed(file->source, &job->arena);
+	path.path = ss_find_original(file->source, &job->arena);
 	shown = path.path ? ss_job_shown_path(job->redactor, path.path, &job->arena) : NULL;
 	if (!shown || !need_load_file(job, &path, file))
 		return false;
@@ -84,7 +84,7 @@ enum ss_status ss_job_need(struct ss_job *job, struct ss_job_file *file, uint32_
 
 	if (!file->subject.trace)
 		return SS_OK;
-	status = ss_trace_need(&file->trace, columns, job_threads(job), &problem);
+	status = ss_trace_need_columns(&file->trace, columns, job_threads(job), &problem);
 	return need_finish(job, file, status, &problem, err);
 }
 
@@ -105,8 +105,8 @@ static void need_share(void *context, uint32_t index)
 		struct ss_error *problem = &needing->problems[i];
 
 		if (job->files[i].subject.trace)
-			problem->code = ss_trace_need(&job->files[i].trace, SS_COLUMNS_ALL, 1,
-						      problem);
+			problem->code = ss_trace_need_columns(&job->files[i].trace, SS_COLUMNS_ALL,
+							      1, problem);
 	}
 }
 

@@ -49,7 +49,7 @@ static void preparing_note_result(struct files_preparing *preparing, enum ss_sta
 		if (preparing->err)
 			*preparing->err = *problem;
 	}
-	if (!ss_watch_tell(preparing->job->watch, ++preparing->done, preparing->count) &&
+	if (!ss_progress_report_done(preparing->job->watch, ++preparing->done, preparing->count) &&
 	    preparing->status == SS_OK)
 		preparing->status = ss_fail(preparing->err, SS_ERR_STOPPED, "stopped");
 	ss_gate_unlock(preparing->gate);
@@ -167,7 +167,7 @@ static void examine_beside(void *context, uint32_t index)
 	wanted = examining->job->keeper->facts(examining->digest);
 	examining->status[1] = ss_facts_make(facts, wanted, &examining->err[1]);
 	if (examining->status[1] == SS_OK && wanted & SS_FACT_ALLOCS)
-		examining->status[1] = ss_facts_allocs(facts, &allocs, &examining->err[1]);
+		examining->status[1] = ss_allocs_of_facts(facts, &allocs, &examining->err[1]);
 }
 
 static void examine_concurrently(struct examining *examining, uint32_t threads)
@@ -306,9 +306,9 @@ static enum ss_status job_compare_ranks(struct ss_job *job, bool keeps, struct s
 		return SS_OK;
 	/* after a failure for lack of memory a new call continues where it ended */
 	if (keeps)
-		ss_watch_part(job->watch, "Examining the ranks", 0, SS_WATCH_EXAMINED);
+		ss_progress_begin_part(job->watch, "Examining the ranks", 0, SS_PROGRESS_EXAMINED);
 	else
-		ss_watch_part(job->watch, "Comparing the ranks", 0, SS_WATCH_COMPARED);
+		ss_progress_begin_part(job->watch, "Comparing the ranks", 0, SS_PROGRESS_COMPARED);
 	SS_TRY(ss_job_need_all(job, err));
 	SS_TRY(prepare_digests(job, keeps ? prepare_both : prepare_digest, err));
 	SS_TRY(ss_join_ranks(&job->joined, job->digests, job->digest_count, job->memory, err));
@@ -344,15 +344,15 @@ static enum ss_status prepare_summary(struct ss_job *job, struct ss_job_file *fi
 	return prepare_all(job, file, &job->digests[file->rank_index], &how, err);
 }
 
-enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keeper,
-			   struct ss_error *err)
+enum ss_status ss_job_make_summaries(struct ss_job *job, const struct ss_job_summarizer *keeper,
+				     struct ss_error *err)
 {
 	double from;
 
 	assert(!job->keeper || job->keeper == keeper);
 	job->keeper = keeper;
-	from = job->is_joined ? SS_WATCH_COMPARED : SS_WATCH_EXAMINED;
+	from = job->is_joined ? SS_PROGRESS_COMPARED : SS_PROGRESS_EXAMINED;
 	SS_TRY(job_compare_ranks(job, true, err));
-	ss_watch_part(job->watch, "Examining the ranks", from, SS_WATCH_EXAMINED);
+	ss_progress_begin_part(job->watch, "Examining the ranks", from, SS_PROGRESS_EXAMINED);
 	return prepare_files(job, file_needs_summary, prepare_summary, err);
 }

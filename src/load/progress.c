@@ -5,7 +5,8 @@
 #include "load/progress.h"
 #include "stepscope.h"
 
-void ss_watch_part(struct ss_watch *watch, const char *doing, double from, double to)
+void ss_progress_begin_part(struct ss_progress_report *watch, const char *doing, double from,
+			    double to)
 {
 	if (!watch)
 		return;
@@ -16,16 +17,16 @@ void ss_watch_part(struct ss_watch *watch, const char *doing, double from, doubl
 
 _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "signal handlers cancel");
 
-bool ss_watch_is_cancelled(const struct ss_watch *watch)
+bool ss_progress_is_cancelled(const struct ss_progress_report *watch)
 {
 	return watch && atomic_load_explicit(&watch->is_cancelled, memory_order_relaxed);
 }
 
-bool ss_watch_tell(struct ss_watch *watch, uint32_t done, uint32_t count)
+bool ss_progress_report_done(struct ss_progress_report *watch, uint32_t done, uint32_t count)
 {
 	struct ss_progress progress = { .size = sizeof(progress) };
 
-	if (ss_watch_is_cancelled(watch))
+	if (ss_progress_is_cancelled(watch))
 		return false;
 	if (!watch || !watch->progress || !count)
 		return true;

@@ -16,13 +16,13 @@ struct ss_progress; /* stepscope.h */
  * of the usual time: ranks compared, each examined, all joined for the replay, rules applied; what
  * is left are replays with fixes.
  */
-#define SS_WATCH_COMPARED 0.1
-#define SS_WATCH_EXAMINED 0.6
-#define SS_WATCH_JOINED 0.75
-#define SS_WATCH_JUDGED 0.85
+#define SS_PROGRESS_COMPARED 0.1
+#define SS_PROGRESS_EXAMINED 0.6
+#define SS_PROGRESS_JOINED 0.75
+#define SS_PROGRESS_JUDGED 0.85
 
 /* Zeroed: progress is not reported. */
-struct ss_watch {
+struct ss_progress_report {
 	bool (*progress)(void *context, const struct ss_progress *progress);
 	void *context;
 	const char *doing; /* the current part, in words */
@@ -32,12 +32,13 @@ struct ss_watch {
 };
 
 /* A part begins. The watch may be NULL, here and below. */
-void ss_watch_part(struct ss_watch *watch, const char *doing, double from, double to);
+void ss_progress_begin_part(struct ss_progress_report *watch, const char *doing, double from,
+			    double to);
 
 /* Reports how many of the part's pieces are done; false: stop. One thread at a time. */
-bool ss_watch_tell(struct ss_watch *watch, uint32_t done, uint32_t count);
+bool ss_progress_report_done(struct ss_progress_report *watch, uint32_t done, uint32_t count);
 
 /* Whether the current work was cancelled; any thread may ask. */
-bool ss_watch_is_cancelled(const struct ss_watch *watch);
+bool ss_progress_is_cancelled(const struct ss_progress_report *watch);
 
 #endif

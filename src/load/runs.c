@@ -66,7 +66,7 @@ static struct run_item run_item_make(const struct ss_job_file *file, uint32_t in
 		item.end_ns = file->recording.end_ns;
 		return item;
 	}
-	item.start_ns = item.end_ns = ss_find_time(file->subject.path);
+	item.start_ns = item.end_ns = ss_find_time_in_name(file->subject.path);
 	item.has_time = item.start_ns >= SS_WALL_CLOCK_MIN;
 	return item;
 }
@@ -93,7 +93,7 @@ static const char *profile_folder(const char *path, size_t *length)
 	return slash ? at + sizeof(above) - 1 : path;
 }
 
-bool ss_job_is_copy(const struct ss_job_file *a, const struct ss_job_file *b)
+bool ss_job_files_are_copies(const struct ss_job_file *a, const struct ss_job_file *b)
 {
 	return a->recording.has_clock && b->recording.has_clock &&
 	       a->recording.start_ns == b->recording.start_ns &&
@@ -104,7 +104,7 @@ bool ss_job_is_copy(const struct ss_job_file *a, const struct ss_job_file *b)
 /* The same recording under another name. */
 static bool run_file_is_copy(const struct ss_job_file *a, const struct ss_job_file *b)
 {
-	return a->subject.rank == b->subject.rank && ss_job_is_copy(a, b);
+	return a->subject.rank == b->subject.rank && ss_job_files_are_copies(a, b);
 }
 
 static bool run_items_overlap(const struct run_item *a, const struct run_item *b)

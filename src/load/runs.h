@@ -33,7 +33,7 @@ struct ss_job_run {
 };
 
 /* Whether two files are the same recording under two names; their ranks are not compared. */
-bool ss_job_is_copy(const struct ss_job_file *a, const struct ss_job_file *b);
+bool ss_job_files_are_copies(const struct ss_job_file *a, const struct ss_job_file *b);
 
 /* Fills job->runs, and the run of each file. */
 SS_MUST_USE

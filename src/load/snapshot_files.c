@@ -112,7 +112,7 @@ void ss_job_snapshot_release(struct ss_job *job, struct ss_job_snapshot *snapsho
 /* The first and the last moment that is one of a wall clock. */
 static void snapshot_note_clock(struct ss_job_snapshot *snapshot)
 {
-	const struct ss_memory_events *events = &snapshot->opened->snapshot.events;
+	const struct ss_snapshot_events *events = &snapshot->opened->snapshot.events;
 
 	for (uint32_t i = 0; i < events->count; i++) {
 		int64_t time_ns = events->time_ns[i];

@@ -23,7 +23,7 @@ static const char *const names[SS_STEP_PARTS] = {
 	[SS_STEP_IDLE_BY(SS_IDLE_UNKNOWN)] = "idle without a recorded cause",
 };
 
-const char *ss_step_part_name(int part)
+const char *ss_job_step_part_name(int part)
 {
 	return names[part];
 }
@@ -79,8 +79,8 @@ static void step_means_divide(struct ss_step_means *steps)
 	}
 }
 
-bool ss_step_means_make(struct ss_step_means *out, const struct ss_job *job, const uint32_t *ranks,
-			uint32_t rank_count, struct ss_arena *arena)
+bool ss_job_step_means_make(struct ss_step_means *out, const struct ss_job *job,
+			    const uint32_t *ranks, uint32_t rank_count, struct ss_arena *arena)
 {
 	const struct ss_digest *first = rank_count ? &job->digests[ranks[0]] : NULL;
 

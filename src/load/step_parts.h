@@ -20,7 +20,7 @@ enum ss_step_part {
 #define SS_STEP_IDLE_BY(cause) ((int)SS_STEP_IDLE + (int)(cause))
 
 /* "exposed communication", "waiting for input": what the step does then; lives forever. */
-const char *ss_step_part_name(int part);
+const char *ss_job_step_part_name(int part);
 
 struct ss_step_mean {
 	uint32_t number, ranks;
@@ -38,7 +38,7 @@ struct ss_step_means {
  * count for it. False: no memory.
  */
 SS_MUST_USE
-bool ss_step_means_make(struct ss_step_means *out, const struct ss_job *job, const uint32_t *ranks,
-			uint32_t rank_count, struct ss_arena *arena);
+bool ss_job_step_means_make(struct ss_step_means *out, const struct ss_job *job,
+			    const uint32_t *ranks, uint32_t rank_count, struct ss_arena *arena);
 
 #endif

@@ -27,7 +27,7 @@ struct trace_conversion {
 struct converted_device {
 	struct trace_conversion *making;
 	struct ss_traced_device *traced;
-	struct ss_address_map gone;     /* addresses whose first event was met */
+	struct ss_pointer_map gone;     /* addresses whose first event was met */
 	int64_t now_bytes, least_bytes; /* in use; from 0 where totals are not recorded */
 	int64_t old_bytes;              /* freed, and there before the first event */
 	int64_t left_bytes;             /* there before the first event and not freed yet */
@@ -49,7 +49,8 @@ static uint32_t converted_add_row(struct converted_device *device, uint32_t even
 				  uint32_t stack)
 {
 	struct ss_snapshot *out = device->making->out;
-	uint32_t row = device->failed ? SS_NO_ID : ss_memory_events_add(&out->events, out->memory);
+	uint32_t row = device->failed ? SS_NO_ID
+				      : ss_snapshot_events_add(&out->events, out->memory);
 	void *rows = out->traced_rows;
 
 	if (row == SS_NO_ID || !ss_memory_reserve(out->memory, &rows, &out->traced_row_capacity,
@@ -92,7 +93,7 @@ static void converted_join_rows(struct converted_device *device, uint32_t made, 
 
 static void converted_count_bytes(struct converted_device *device, int64_t change)
 {
-	device->now_bytes = ss_bytes_add(device->now_bytes, change);
+	device->now_bytes = ss_amount_add(device->now_bytes, change);
 	if (device->now_bytes < device->least_bytes)
 		device->least_bytes = device->now_bytes;
 }
@@ -100,7 +101,7 @@ static void converted_count_bytes(struct converted_device *device, int64_t chang
 /* The size of an event; an impossible one counts as 0. */
 static int64_t valid_size(struct converted_device *device, int64_t bytes)
 {
-	if (bytes >= -SS_MEMORY_BYTES_MAX && bytes <= SS_MEMORY_BYTES_MAX)
+	if (bytes >= -SS_SNAPSHOT_BYTES_MAX && bytes <= SS_SNAPSHOT_BYTES_MAX)
 		return bytes < 0 ? -bytes : bytes;
 	device->making->out->odd_numbers++;
 	return 0;
@@ -109,7 +110,7 @@ static int64_t valid_size(struct converted_device *device, int64_t bytes)
 /* A recorded amount; -1 if there is none, or an impossible one. */
 static int64_t valid_amount(struct converted_device *device, int64_t bytes)
 {
-	if (bytes <= SS_MEMORY_BYTES_MAX)
+	if (bytes <= SS_SNAPSHOT_BYTES_MAX)
 		return bytes < 0 ? -1 : bytes;
 	device->making->out->odd_numbers++;
 	return -1;
@@ -118,7 +119,7 @@ static int64_t valid_amount(struct converted_device *device, int64_t bytes)
 /* An address in use is not given out again: the block there was freed without an event. */
 static void free_unrecorded_block(struct converted_device *device, uint32_t event)
 {
-	const struct ss_memory_events *events = &device->making->out->events;
+	const struct ss_snapshot_events *events = &device->making->out->events;
 	uint32_t ended = device->making->ends[event], made;
 
 	made = ended == SS_NO_ROW ? SS_NO_ROW : device->making->rows[ended];
@@ -148,16 +149,16 @@ static struct event_change change_of_free(struct converted_device *device, uint3
 	if (change.made != SS_NO_ROW) {
 		change.bytes = device->making->out->events.bytes[change.made];
 		change.change_bytes = -change.bytes;
-	} else if (address && ss_address_map_find(&device->gone, address, SS_NO_ROW) == SS_NO_ROW &&
+	} else if (address && ss_pointer_map_find(&device->gone, address, SS_NO_ROW) == SS_NO_ROW &&
 		   (!device->traced->has_totals || bytes <= device->left_bytes)) {
 		device->left_bytes -= device->traced->has_totals ? bytes : 0;
-		device->old_bytes = ss_bytes_add(device->old_bytes, bytes);
+		device->old_bytes = ss_amount_add(device->old_bytes, bytes);
 		change.is_old = true;
 	} else {
 		change.address = 0;
 	}
 	if (address)
-		device->failed |= !ss_address_map_put(&device->gone, address, 0);
+		device->failed |= !ss_pointer_map_put(&device->gone, address, 0);
 	return change;
 }
 
@@ -201,8 +202,8 @@ static void add_unexplained_change(struct converted_device *device, uint32_t eve
 	const struct ss_allocations *events = &device->making->trace->allocations;
 	int64_t total = valid_amount(device, events->allocated_bytes[event]), gap;
 
-	gap = total - ss_bytes_add(device->now_bytes, change);
-	if (total < 0 || !gap || gap > SS_MEMORY_BYTES_MAX || gap < -SS_MEMORY_BYTES_MAX)
+	gap = total - ss_amount_add(device->now_bytes, change);
+	if (total < 0 || !gap || gap > SS_SNAPSHOT_BYTES_MAX || gap < -SS_SNAPSHOT_BYTES_MAX)
 		return;
 	converted_add_unrecorded(device, event, gap > 0 ? SS_ACTION_GAIN : SS_ACTION_LOSS, 0,
 				 gap > 0 ? gap : -gap);
@@ -230,7 +231,7 @@ static void converted_add_event(struct converted_device *device, uint32_t event)
 	if (change.action == SS_ACTION_ALLOC) {
 		making->rows[event] = row;
 		device->failed |= change.address &&
-				  !ss_address_map_put(&device->gone, change.address, row);
+				  !ss_pointer_map_put(&device->gone, change.address, row);
 	}
 }
 
@@ -241,7 +242,7 @@ static bool conversion_copy_steps(struct trace_conversion *making)
 	struct ss_snapshot *out = making->out;
 	size_t bytes = steps->count * sizeof(*steps->items);
 
-	out->has_marked_steps = ss_trace_stacks_has_steps(making->trace);
+	out->has_marked_steps = ss_traced_stacks_has_steps(making->trace);
 	if (!steps->count)
 		return true;
 	out->steps = ss_memory_resize(out->memory, NULL, 0, bytes);
@@ -257,7 +258,7 @@ static bool conversion_copy_steps(struct trace_conversion *making)
 /* What was in use at the beginning and is never freed. */
 static int64_t never_freed_bytes(const struct converted_device *device)
 {
-	int64_t low = ss_bytes_add(device->least_bytes, device->old_bytes);
+	int64_t low = ss_amount_add(device->least_bytes, device->old_bytes);
 
 	if (device->traced->has_totals)
 		return device->left_bytes;
@@ -273,12 +274,12 @@ static void converted_begin_device(struct converted_device *device, struct trace
 
 	device->making = making;
 	device->reserved_bytes = -1;
-	ss_address_map_init(&device->gone, making->out->memory);
+	ss_pointer_map_init(&device->gone, making->out->memory);
 	*device->traced = (struct ss_traced_device){ .is_cpu = !own->type,
 						     .has_totals = own->has_totals,
 						     .first_reserved_bytes = -1 };
 	if (first != SS_NO_ROW && events->allocated_bytes[first] >= 0 && own->first_bytes > 0 &&
-	    own->first_bytes <= SS_MEMORY_BYTES_MAX)
+	    own->first_bytes <= SS_SNAPSHOT_BYTES_MAX)
 		device->left_bytes = device->now_bytes = own->first_bytes;
 	for (uint32_t i = making->firsts[pool]; i < making->firsts[pool + 1]; i++)
 		device->traced->has_addresses |= events->address[making->order[i]] &&
@@ -295,7 +296,7 @@ static bool convert_device(struct trace_conversion *making, uint32_t pool, uint3
 	for (uint32_t i = making->firsts[pool]; i < making->firsts[pool + 1] && !device.failed; i++)
 		converted_add_event(&device, making->order[i]);
 	device.traced->rest_bytes = never_freed_bytes(&device);
-	ss_address_map_release(&device.gone);
+	ss_pointer_map_release(&device.gone);
 	out->traces[number] = (struct ss_device_trace){ .device = making->pools.items[pool].id,
 							.first = first,
 							.count = out->events.count - first };
@@ -377,15 +378,15 @@ static void conversion_order_events(struct trace_conversion *making)
 
 static enum ss_status conversion_find_stacks(struct trace_conversion *making, struct ss_error *err)
 {
-	struct ss_trace_stacks stacks;
-	enum ss_status status = ss_trace_stacks_init(&stacks, making->trace, making->out, err);
+	struct ss_traced_stacks stacks;
+	enum ss_status status = ss_traced_stacks_init(&stacks, making->trace, making->out, err);
 
 	for (uint32_t i = 0; i < making->pools.event_count && status == SS_OK; i++) {
-		making->stacks[i] = ss_trace_stacks_at(&stacks, i);
+		making->stacks[i] = ss_traced_stacks_at(&stacks, i);
 		if (making->stacks[i] == SS_NO_ID)
 			status = ss_fail_memory(err, "the stacks");
 	}
-	ss_trace_stacks_release(&stacks);
+	ss_traced_stacks_release(&stacks);
 	return status;
 }
 

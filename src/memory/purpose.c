@@ -56,10 +56,10 @@ static bool by_record(const struct ss_snapshot *snapshot, uint32_t row, enum ss_
 	return false;
 }
 
-enum ss_purpose ss_purpose_of(const struct ss_history *history, const struct ss_stack_places *spots,
-			      uint32_t row)
+enum ss_purpose ss_purpose_of(const struct ss_history *history,
+			      const struct ss_snapshot_places *spots, uint32_t row)
 {
-	const struct ss_memory_events *events = &history->snapshot->events;
+	const struct ss_snapshot_events *events = &history->snapshot->events;
 	uint32_t freed = history->partner[row];
 	enum ss_stack_phase made = (enum ss_stack_phase)spots->phase[events->stack[row]];
 	enum ss_purpose purpose;
@@ -89,7 +89,7 @@ static bool frees_gradients(const struct ss_snapshot *snapshot, uint32_t stack)
 
 /* Of what was made before the events, where it was freed tells what it was. */
 static enum ss_purpose by_free(const struct ss_snapshot *snapshot,
-			       const struct ss_stack_places *spots, uint32_t freed_row)
+			       const struct ss_snapshot_places *spots, uint32_t freed_row)
 {
 	uint32_t stack;
 
@@ -110,7 +110,7 @@ static enum ss_purpose by_free(const struct ss_snapshot *snapshot,
 }
 
 enum ss_purpose ss_purpose_of_old(const struct ss_history *history,
-				  const struct ss_stack_places *spots,
+				  const struct ss_snapshot_places *spots,
 				  const struct ss_old_block *old)
 {
 	uint32_t stack = old->block == SS_NO_ID ? 0 : history->snapshot->blocks[old->block].stack;

@@ -39,12 +39,12 @@ enum ss_purpose {
 const char *ss_purpose_name(enum ss_purpose purpose);
 
 /* Of an allocation in the events. */
-enum ss_purpose ss_purpose_of(const struct ss_history *history, const struct ss_stack_places *spots,
-			      uint32_t row);
+enum ss_purpose ss_purpose_of(const struct ss_history *history,
+			      const struct ss_snapshot_places *spots, uint32_t row);
 
 /* Of a block that was in use when the events begin. */
 enum ss_purpose ss_purpose_of_old(const struct ss_history *history,
-				  const struct ss_stack_places *spots,
+				  const struct ss_snapshot_places *spots,
 				  const struct ss_old_block *old);
 
 /* Of a category of a memory timeline. */

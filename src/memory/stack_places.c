@@ -19,7 +19,7 @@ static bool text_contains(const char *text, size_t length, const char *part)
 }
 
 /* Whether a file's path has a part in it; Windows writes its slashes the other way. */
-static bool frame_file_contains(const struct ss_frame_parts *parts, const char *part)
+static bool frame_file_contains(const struct ss_snapshot_frame_parts *parts, const char *part)
 {
 	size_t length = strlen(part);
 
@@ -35,7 +35,7 @@ static bool frame_file_contains(const struct ss_frame_parts *parts, const char *
 	return false;
 }
 
-static bool frame_has_name(const struct ss_frame_parts *parts, const char *name)
+static bool frame_has_name(const struct ss_snapshot_frame_parts *parts, const char *name)
 {
 	return parts->function_length == strlen(name) &&
 	       memcmp(parts->function, name, parts->function_length) == 0;
@@ -54,7 +54,7 @@ static bool frame_is_python(const char *file, size_t length)
 	return frame_text_ends_with(file, length, ".py") || (length && file[0] == '<');
 }
 
-bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out)
+bool ss_snapshot_frame_split(const char *name, size_t length, struct ss_snapshot_frame_parts *out)
 {
 	const char *open = memchr(name, '(', length), *at;
 	uint32_t line = 0;
@@ -65,28 +65,29 @@ bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out)
 		line = line < 100000000 ? line * 10 + (uint32_t)(*at - '0') : line;
 	if (name + length - at < 3 || memcmp(at, "): ", 3) != 0)
 		return false;
-	*out = (struct ss_frame_parts){ .file = name,
-					.file_length = (size_t)(open - name),
-					.function = at + 3,
-					.function_length = (size_t)(name + length - at - 3),
-					.line = line };
+	*out = (struct ss_snapshot_frame_parts){ .file = name,
+						 .file_length = (size_t)(open - name),
+						 .function = at + 3,
+						 .function_length = (size_t)(name + length - at -
+									     3),
+						 .line = line };
 	return true;
 }
 
 static void frame_take_apart(const struct ss_snapshot *snapshot, const struct ss_code_frame *frame,
-			     struct ss_frame_parts *out)
+			     struct ss_snapshot_frame_parts *out)
 {
 	const struct ss_string *file = &snapshot->texts.items[frame->file];
 	const struct ss_string *name = &snapshot->texts.items[frame->name];
 
 	if (!text_contains(file->text, file->length, ".py") &&
-	    ss_frame_split(name->text, name->length, out))
+	    ss_snapshot_frame_split(name->text, name->length, out))
 		return;
-	*out = (struct ss_frame_parts){ .file = file->text,
-					.file_length = file->length,
-					.function = name->text,
-					.function_length = name->length,
-					.line = frame->line };
+	*out = (struct ss_snapshot_frame_parts){ .file = file->text,
+						 .file_length = file->length,
+						 .function = name->text,
+						 .function_length = name->length,
+						 .line = frame->line };
 }
 
 /* Made by the interpreter, or by torch.compile. */
@@ -107,7 +108,7 @@ static const char *const update_names[] = { "step", "zero_grad", "_multi_tensor_
 					    "_multi_tensor_adam", "_single_tensor_adam" };
 
 /* The package, installed or in its own folder; what is built on it has other names. */
-static bool frame_is_torch(const struct ss_frame_parts *parts)
+static bool frame_is_torch(const struct ss_snapshot_frame_parts *parts)
 {
 	return (parts->file_length > 6 && memcmp(parts->file, "torch/", 6) == 0) ||
 	       frame_file_contains(parts, "-packages/torch/") ||
@@ -125,7 +126,7 @@ static bool is_word_end(char letter)
  * Optimizers lie in folders or files of that name: torch/optim/adam.py, apex/optimizers/,
  * distributed_optimizer.py. A word that merely begins so (optimum/, optimize.py) is another.
  */
-static bool frame_is_optimizer(const struct ss_frame_parts *parts)
+static bool frame_is_optimizer(const struct ss_snapshot_frame_parts *parts)
 {
 	static const char *const words[] = { "optim", "optimizer", "optimizers" };
 
@@ -144,7 +145,7 @@ static bool frame_is_optimizer(const struct ss_frame_parts *parts)
 	return false;
 }
 
-static unsigned python_flags(const struct ss_frame_parts *parts)
+static unsigned python_flags(const struct ss_snapshot_frame_parts *parts)
 {
 	unsigned flags = SS_FRAME_PYTHON;
 	bool optimizes = frame_is_optimizer(parts);
@@ -174,7 +175,7 @@ static unsigned python_flags(const struct ss_frame_parts *parts)
 	return flags;
 }
 
-static unsigned other_flags(const struct ss_frame_parts *parts)
+static unsigned other_flags(const struct ss_snapshot_frame_parts *parts)
 {
 	const char *name = parts->function;
 	size_t length = parts->function_length;
@@ -197,7 +198,7 @@ static unsigned other_flags(const struct ss_frame_parts *parts)
 }
 
 /* Operators, ranges and modules of a trace: what they are called tells. */
-static unsigned trace_flags(const struct ss_frame_parts *parts)
+static unsigned trace_flags(const struct ss_snapshot_frame_parts *parts)
 {
 	const char *name = parts->function;
 	size_t length = parts->function_length;
@@ -224,7 +225,8 @@ static unsigned trace_flags(const struct ss_frame_parts *parts)
 	return 0;
 }
 
-static unsigned frame_flags(const struct ss_snapshot *snapshot, const struct ss_frame_parts *parts)
+static unsigned frame_flags(const struct ss_snapshot *snapshot,
+			    const struct ss_snapshot_frame_parts *parts)
 {
 	if (frame_is_python(parts->file, parts->file_length))
 		return python_flags(parts);
@@ -235,7 +237,7 @@ static unsigned frame_flags(const struct ss_snapshot *snapshot, const struct ss_
  * "torch::autograd::generated::MmBackward0::apply(...)" is MmBackward0, and so is
  * "autograd::engine::evaluate_function: MmBackward0" of a trace.
  */
-static void print_node(const struct ss_frame_parts *parts, struct ss_text *out)
+static void print_node(const struct ss_snapshot_frame_parts *parts, struct ss_text *out)
 {
 	const char *end = parts->function, *from;
 	size_t left = parts->function_length;
@@ -252,7 +254,8 @@ static void print_node(const struct ss_frame_parts *parts, struct ss_text *out)
 /* Names of C++ functions have no end: what fits a column will do. */
 #define NAME_MAX_LENGTH 120
 
-static void print_frame(const struct ss_frame_parts *parts, unsigned flags, struct ss_text *out)
+static void print_frame(const struct ss_snapshot_frame_parts *parts, unsigned flags,
+			struct ss_text *out)
 {
 	const char *base = parts->file;
 	size_t length = parts->function_length > NAME_MAX_LENGTH ? NAME_MAX_LENGTH
@@ -277,7 +280,8 @@ static void print_frame(const struct ss_frame_parts *parts, unsigned flags, stru
 }
 
 /* "nn.Module: Block_3" is a Block. */
-static uint32_t module_class(struct ss_stack_places *spots, const struct ss_frame_parts *parts)
+static uint32_t module_class(struct ss_snapshot_places *spots,
+			     const struct ss_snapshot_frame_parts *parts)
 {
 	static const char prefix[] = "nn.Module: ";
 	size_t from = sizeof(prefix) - 1, to = parts->function_length;
@@ -296,8 +300,8 @@ static uint32_t module_class(struct ss_stack_places *spots, const struct ss_fram
 /*
  * A line of some forward() outside of torch, or the class of a module. SS_NO_ID at the limit.
  */
-static uint32_t frame_call_text(struct ss_stack_places *spots, const struct ss_frame_parts *parts,
-				uint32_t frame)
+static uint32_t frame_call_text(struct ss_snapshot_places *spots,
+				const struct ss_snapshot_frame_parts *parts, uint32_t frame)
 {
 	unsigned flags = spots->flags[frame], wanted = SS_FRAME_PYTHON | SS_FRAME_FORWARD;
 
@@ -306,13 +310,13 @@ static uint32_t frame_call_text(struct ss_stack_places *spots, const struct ss_f
 	return (flags & (wanted | SS_FRAME_TORCH)) == wanted ? spots->frame_line[frame] : 0;
 }
 
-static bool look_at_frames(struct ss_stack_places *spots)
+static bool look_at_frames(struct ss_snapshot_places *spots)
 {
 	struct ss_text text = { 0 };
 	bool whole = true;
 
 	for (uint32_t i = 0; i < spots->frame_count && whole; i++) {
-		struct ss_frame_parts parts;
+		struct ss_snapshot_frame_parts parts;
 
 		frame_take_apart(spots->snapshot, ss_snapshot_frame(spots->snapshot, i), &parts);
 		spots->flags[i] = (uint16_t)frame_flags(spots->snapshot, &parts);
@@ -354,7 +358,7 @@ static int frame_worth(unsigned flags)
 	return flags & SS_FRAME_ALLOCATES ? 1 : 2;
 }
 
-static void look_at_stack(struct ss_stack_places *spots, uint32_t stack)
+static void look_at_stack(struct ss_snapshot_places *spots, uint32_t stack)
 {
 	const struct ss_stacks *stacks = &spots->snapshot->stacks;
 	const struct ss_frame_list *list = &stacks->items[stack];
@@ -374,7 +378,7 @@ static void look_at_stack(struct ss_stack_places *spots, uint32_t stack)
 	spots->phase[stack] = (uint8_t)stack_phase_of(seen);
 }
 
-static void *stack_places_new_column(struct ss_stack_places *spots, uint32_t count,
+static void *stack_places_new_column(struct ss_snapshot_places *spots, uint32_t count,
 				     size_t item_bytes)
 {
 	size_t bytes = ((size_t)count + 1) * item_bytes;
@@ -383,14 +387,14 @@ static void *stack_places_new_column(struct ss_stack_places *spots, uint32_t cou
 	return column ? memset(column, 0, bytes) : NULL;
 }
 
-enum ss_status ss_stack_places_init(struct ss_stack_places *spots,
-				    const struct ss_snapshot *snapshot, struct ss_memory *memory,
-				    struct ss_error *err)
+enum ss_status ss_snapshot_places_init(struct ss_snapshot_places *spots,
+				       const struct ss_snapshot *snapshot, struct ss_memory *memory,
+				       struct ss_error *err)
 {
-	*spots = (struct ss_stack_places){ .snapshot = snapshot,
-					   .memory = memory,
-					   .frame_count = snapshot->frames.count,
-					   .stack_count = snapshot->stacks.count };
+	*spots = (struct ss_snapshot_places){ .snapshot = snapshot,
+					      .memory = memory,
+					      .frame_count = snapshot->frames.count,
+					      .stack_count = snapshot->stacks.count };
 	spots->flags = stack_places_new_column(spots, spots->frame_count, sizeof(*spots->flags));
 	spots->frame_line = stack_places_new_column(spots, spots->frame_count,
 						    sizeof(*spots->frame_line));
@@ -400,7 +404,7 @@ enum ss_status ss_stack_places_init(struct ss_stack_places *spots,
 	spots->phase = stack_places_new_column(spots, spots->stack_count, sizeof(*spots->phase));
 	if (!spots->flags || !spots->frame_line || !spots->frame_call || !spots->line ||
 	    !spots->phase || !ss_strings_init(&spots->texts, memory) || !look_at_frames(spots)) {
-		ss_stack_places_release(spots);
+		ss_snapshot_places_release(spots);
 		return ss_fail_memory(err, "the stacks");
 	}
 	for (uint32_t i = 0; i < spots->stack_count; i++)
@@ -408,7 +412,7 @@ enum ss_status ss_stack_places_init(struct ss_stack_places *spots,
 	return SS_OK;
 }
 
-void ss_stack_places_release(struct ss_stack_places *spots)
+void ss_snapshot_places_release(struct ss_snapshot_places *spots)
 {
 	struct ss_memory *memory = spots->memory;
 	size_t frames = (size_t)spots->frame_count + 1, stacks = (size_t)spots->stack_count + 1;
@@ -421,10 +425,10 @@ void ss_stack_places_release(struct ss_stack_places *spots)
 	ss_memory_free(memory, spots->line, stacks * sizeof(*spots->line));
 	ss_memory_free(memory, spots->phase, stacks * sizeof(*spots->phase));
 	ss_strings_release(&spots->texts);
-	*spots = (struct ss_stack_places){ 0 };
+	*spots = (struct ss_snapshot_places){ 0 };
 }
 
-bool ss_stack_places_has(const struct ss_stack_places *spots, enum ss_stack_phase first)
+bool ss_snapshot_places_has(const struct ss_snapshot_places *spots, enum ss_stack_phase first)
 {
 	for (uint32_t i = 0; i < spots->stack_count; i++)
 		if (spots->phase[i] >= first)
@@ -432,7 +436,7 @@ bool ss_stack_places_has(const struct ss_stack_places *spots, enum ss_stack_phas
 	return false;
 }
 
-const char *ss_stack_places_line(const struct ss_stack_places *spots, uint32_t stack)
+const char *ss_snapshot_places_line(const struct ss_snapshot_places *spots, uint32_t stack)
 {
 	return spots->line[stack] ? ss_strings_text(&spots->texts, spots->line[stack]) : NULL;
 }

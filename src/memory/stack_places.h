@@ -42,16 +42,16 @@ enum ss_frame_flag {
 };
 
 /* A frame taken apart: snapshots have file, line and name; the profiler's has all in the name. */
-struct ss_frame_parts {
+struct ss_snapshot_frame_parts {
 	const char *file, *function;
 	size_t file_length, function_length;
 	uint32_t line;
 };
 
 /* Takes "torch/optim/adam.py(347): step" apart; false: it is no frame of Python. */
-bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out);
+bool ss_snapshot_frame_split(const char *name, size_t length, struct ss_snapshot_frame_parts *out);
 
-struct ss_stack_places {
+struct ss_snapshot_places {
 	const struct ss_snapshot *snapshot;
 	struct ss_memory *memory;
 	struct ss_strings texts; /* lines */
@@ -64,15 +64,15 @@ struct ss_stack_places {
 };
 
 SS_MUST_USE
-enum ss_status ss_stack_places_init(struct ss_stack_places *spots,
-				    const struct ss_snapshot *snapshot, struct ss_memory *memory,
-				    struct ss_error *err);
-void ss_stack_places_release(struct ss_stack_places *spots);
+enum ss_status ss_snapshot_places_init(struct ss_snapshot_places *spots,
+				       const struct ss_snapshot *snapshot, struct ss_memory *memory,
+				       struct ss_error *err);
+void ss_snapshot_places_release(struct ss_snapshot_places *spots);
 
 /* Whether any stack is of that phase, or of one that comes after it in a step. */
-bool ss_stack_places_has(const struct ss_stack_places *spots, enum ss_stack_phase first);
+bool ss_snapshot_places_has(const struct ss_snapshot_places *spots, enum ss_stack_phase first);
 
 /* The line of a stack; NULL: not recorded. */
-const char *ss_stack_places_line(const struct ss_stack_places *spots, uint32_t stack);
+const char *ss_snapshot_places_line(const struct ss_snapshot_places *spots, uint32_t stack);
 
 #endif

@@ -72,7 +72,7 @@ static enum ss_status opened_finish(struct ss_opened *out, const char *path,
 
 	status = ss_history_init(&out->history, &out->snapshot, memory, err);
 	if (status == SS_OK)
-		status = ss_stack_places_init(&out->spots, &out->snapshot, memory, err);
+		status = ss_snapshot_places_init(&out->spots, &out->snapshot, memory, err);
 	if (status != SS_OK) {
 		ss_history_release(&out->history);
 		ss_snapshot_release(&out->snapshot);
@@ -103,7 +103,7 @@ enum ss_status ss_opened_from_trace(struct ss_opened *out, const struct ss_trace
 
 void ss_opened_release(struct ss_opened *opened)
 {
-	ss_stack_places_release(&opened->spots);
+	ss_snapshot_places_release(&opened->spots);
 	ss_history_release(&opened->history);
 	ss_snapshot_release(&opened->snapshot);
 }
@@ -154,8 +154,8 @@ static int64_t snapshot_span_ns(int64_t from_ns, int64_t to_ns)
 	return span;
 }
 
-int64_t ss_snapshot_moment(const struct ss_snapshot *snapshot,
-			   const struct ss_device_memory *device, uint32_t row)
+int64_t ss_snapshot_time_ns(const struct ss_snapshot *snapshot,
+			    const struct ss_device_memory *device, uint32_t row)
 {
 	int64_t at_ns = snapshot->events.time_ns[row];
 
@@ -163,7 +163,7 @@ int64_t ss_snapshot_moment(const struct ss_snapshot *snapshot,
 			      : snapshot_span_ns(snapshot->events.time_ns[device->first], at_ns);
 }
 
-int64_t ss_snapshot_between(const struct ss_snapshot *snapshot, uint32_t from, uint32_t to)
+int64_t ss_snapshot_span_ns(const struct ss_snapshot *snapshot, uint32_t from, uint32_t to)
 {
 	return snapshot_span_ns(snapshot->events.time_ns[from], snapshot->events.time_ns[to]);
 }
@@ -235,8 +235,8 @@ int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *poi
 	return peak;
 }
 
-void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *what,
-		       struct ss_table *out)
+void ss_snapshot_explain_empty(const struct ss_snapshot_subject *subject, const char *what,
+			       struct ss_table *out)
 {
 	if (subject->snapshot->traced)
 		out->empty = ss_table_print(out,
@@ -250,7 +250,7 @@ static void note_memory_before(const struct ss_device_memory *device, const char
 			       struct ss_table *out)
 {
 	const struct ss_traced_device *traced = device->traced;
-	int64_t freed = ss_bytes_less(device->first_active_bytes, traced->rest_bytes);
+	int64_t freed = ss_amount_subtract(device->first_active_bytes, traced->rest_bytes);
 
 	if (!traced->has_totals)
 		ss_table_note(out,
@@ -261,8 +261,8 @@ static void note_memory_before(const struct ss_device_memory *device, const char
 		ss_table_note(out,
 			      "Device %s: %s was in use before the first event, with unknown "
 			      "holders; %s of it is freed later.",
-			      name, ss_bytes_text(device->first_active_bytes, out),
-			      freed ? ss_bytes_text(freed, out) : "none");
+			      name, ss_amount_text(device->first_active_bytes, out),
+			      freed ? ss_amount_text(freed, out) : "none");
 }
 
 static void note_traced_device(const struct ss_device_memory *device, const char *name,
@@ -327,15 +327,15 @@ static void note_snapshot_device(const struct ss_snapshot_subject *subject,
 			      "Device %s: the recording starts in the middle of the run: %" PRIu32
 			      " blocks (%s) were already in use.",
 			      name, device->old_count,
-			      ss_bytes_text(device->first_active_bytes, out));
+			      ss_amount_text(device->first_active_bytes, out));
 	else if (device->begins_in_middle)
 		ss_table_note(out,
 			      "Device %s: the recording starts in the middle of the run: %" PRIu32
 			      " blocks (%s) were already in use, and %" PRIu32
 			      " of them (%s) have no stack; a larger max_entries keeps more.",
 			      name, device->old_count,
-			      ss_bytes_text(device->first_active_bytes, out), device->lost_stacks,
-			      ss_bytes_text(device->lost_bytes, out));
+			      ss_amount_text(device->first_active_bytes, out), device->lost_stacks,
+			      ss_amount_text(device->lost_bytes, out));
 	if (device->is_compared && (device->unmatched || device->odd_events))
 		ss_table_note(out,
 			      "Device %s: the events do not match the recorded segments: %" PRIu32

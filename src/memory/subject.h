@@ -29,7 +29,7 @@ struct ss_snapshot_subject {
 	const char *path;
 	const struct ss_snapshot *snapshot;
 	const struct ss_history *history;
-	const struct ss_stack_places *spots;
+	const struct ss_snapshot_places *spots;
 	const struct ss_snapshot_subject *before; /* of `diff`: the one to compare with, or NULL */
 	uint32_t group;
 	struct ss_device_sizes sizes; /* of the trace of the same run; none: not known */
@@ -39,7 +39,7 @@ struct ss_snapshot_subject {
 struct ss_opened {
 	struct ss_snapshot snapshot;
 	struct ss_history history;
-	struct ss_stack_places spots;
+	struct ss_snapshot_places spots;
 	struct ss_snapshot_subject subject; /* of the three above: must not be moved */
 };
 
@@ -92,11 +92,11 @@ const char *ss_snapshot_device_name(const struct ss_device_memory *device, struc
  * When an event was: from the first of its device, of a trace from the first event of any kind
  * (as in all views of traces). -1: not recorded.
  */
-int64_t ss_snapshot_moment(const struct ss_snapshot *snapshot,
-			   const struct ss_device_memory *device, uint32_t row);
+int64_t ss_snapshot_time_ns(const struct ss_snapshot *snapshot,
+			    const struct ss_device_memory *device, uint32_t row);
 
 /* From one event to another; -1: not recorded, or backwards. */
-int64_t ss_snapshot_between(const struct ss_snapshot *snapshot, uint32_t from, uint32_t to);
+int64_t ss_snapshot_span_ns(const struct ss_snapshot *snapshot, uint32_t from, uint32_t to);
 
 /* "0x7f2a00000000" */
 const char *ss_snapshot_address(uint64_t address, struct ss_table *out);
@@ -113,8 +113,8 @@ const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_
 int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *point);
 
 /* Explains an empty table of a trace: `what` ("Segments") is only in snapshots. */
-void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *what,
-		       struct ss_table *out);
+void ss_snapshot_explain_empty(const struct ss_snapshot_subject *subject, const char *what,
+			       struct ss_table *out);
 
 /* Whether notes cover a device: the CPU's tensors only if there is nothing else. */
 bool ss_snapshot_is_noted(const struct ss_history *history, const struct ss_device_memory *device);

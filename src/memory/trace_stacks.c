@@ -16,7 +16,7 @@ struct stack_node_key {
 #define ROOT 0u
 
 /* The node of a frame inside another node, made when it is new. */
-static uint32_t add_stack_node(struct ss_trace_stacks *stacks, uint32_t parent, uint32_t frame,
+static uint32_t add_stack_node(struct ss_traced_stacks *stacks, uint32_t parent, uint32_t frame,
 			       bool tells, bool is_python)
 {
 	struct stack_node_key key = { parent, frame };
@@ -53,12 +53,12 @@ static size_t without_address(const char *text, size_t length)
 
 static uint32_t add_code_frame(struct ss_snapshot *out, const char *text, size_t length)
 {
-	struct ss_frame_parts parts;
+	struct ss_snapshot_frame_parts parts;
 	struct ss_code_frame frame = { 0 };
 
 	length = without_address(text, length);
 
-	if (ss_frame_split(text, length, &parts)) {
+	if (ss_snapshot_frame_split(text, length, &parts)) {
 		frame.file = ss_strings_add(&out->texts, parts.file, parts.file_length);
 		frame.name = ss_strings_add(&out->texts, parts.function, parts.function_length);
 		frame.line = parts.line;
@@ -76,7 +76,7 @@ static bool is_python_frame(const struct ss_snapshot *out, uint32_t frame)
 	return frame != SS_NO_ID && ss_snapshot_frame(out, frame)->file;
 }
 
-static uint32_t frame_of_name(struct ss_trace_stacks *stacks, uint32_t name)
+static uint32_t frame_of_name(struct ss_traced_stacks *stacks, uint32_t name)
 {
 	const struct ss_string *text = &stacks->trace->names.items[name];
 
@@ -86,7 +86,7 @@ static uint32_t frame_of_name(struct ss_trace_stacks *stacks, uint32_t name)
 }
 
 /* Puts "inner.py(3): f;outer.py(7): g" around what follows, the outermost first. */
-static uint32_t enter_text(struct ss_trace_stacks *stacks, uint32_t parent, uint32_t text)
+static uint32_t enter_text(struct ss_traced_stacks *stacks, uint32_t parent, uint32_t text)
 {
 	const struct ss_string *whole = &stacks->trace->texts.items[text];
 	struct ss_text_node *known = &stacks->by_texts[text];
@@ -136,7 +136,7 @@ static uint32_t around_row(const struct ss_slices *slices, uint32_t row)
 
 	if (slices->kind[row] != SS_KIND_ANNOTATION)
 		return around;
-	for (int tries = 0; tries < SS_TRACE_FRAMES_MAX && around != SS_NO_ROW &&
+	for (int tries = 0; tries < SS_TRACED_FRAMES_MAX && around != SS_NO_ROW &&
 			    ss_slice_end(slices, around) < end_ns;
 	     tries++)
 		around = slices->parent[around];
@@ -144,7 +144,7 @@ static uint32_t around_row(const struct ss_slices *slices, uint32_t row)
 }
 
 /* The node of a row whose parents have one already. */
-static uint32_t enter_row(struct ss_trace_stacks *stacks, uint32_t row)
+static uint32_t enter_row(struct ss_traced_stacks *stacks, uint32_t row)
 {
 	const uint32_t telling = SS_NAME_BACKWARD | SS_NAME_OPTIMIZER_STEP | SS_NAME_ZERO_GRAD |
 				 SS_NAME_MODULE | SS_NAME_WRAPPER;
@@ -171,7 +171,7 @@ static uint32_t enter_row(struct ss_trace_stacks *stacks, uint32_t row)
 }
 
 /* Goes outwards to the first row with a known node, then back; SS_NO_ID at the limit. */
-static uint32_t node_of_row(struct ss_trace_stacks *stacks, uint32_t row)
+static uint32_t node_of_row(struct ss_traced_stacks *stacks, uint32_t row)
 {
 	const uint32_t *parents = stacks->trace->slices.parent;
 
@@ -196,19 +196,19 @@ static uint32_t node_of_row(struct ss_trace_stacks *stacks, uint32_t row)
 	return stacks->row_nodes[row];
 }
 
-static uint32_t stack_of_node(struct ss_trace_stacks *stacks, uint32_t node,
-			      enum ss_told_phase told)
+static uint32_t stack_of_node(struct ss_traced_stacks *stacks, uint32_t node,
+			      enum ss_added_phase told)
 {
 	uint32_t *known = &stacks->nodes[node].stacks[told];
-	uint32_t frames[SS_TRACE_FRAMES_MAX + 1], count = 0;
+	uint32_t frames[SS_TRACED_FRAMES_MAX + 1], count = 0;
 
 	if (*known != SS_NO_ID)
 		return *known;
-	if (node == ROOT && told == SS_TOLD_NONE)
+	if (node == ROOT && told == SS_ADDED_NONE)
 		return 0; /* the empty stack */
-	for (; node != ROOT && count < SS_TRACE_FRAMES_MAX; node = stacks->nodes[node].parent)
+	for (; node != ROOT && count < SS_TRACED_FRAMES_MAX; node = stacks->nodes[node].parent)
 		frames[count++] = stacks->nodes[node].frame;
-	if (told != SS_TOLD_NONE)
+	if (told != SS_ADDED_NONE)
 		frames[count++] = stacks->phase_frames[told];
 	*known = ss_stacks_add(&stacks->out->stacks, frames, count);
 	stacks->out->has_frames = true;
@@ -221,11 +221,11 @@ static uint32_t stack_of_node(struct ss_trace_stacks *stacks, uint32_t node,
  * Between two functions of the autograd engine, on a thread of its own, backward goes on: what
  * they made is freed there.
  */
-static enum ss_phase phase_of_event(const struct ss_trace_stacks *stacks, uint32_t event,
+static enum ss_phase phase_of_event(const struct ss_traced_stacks *stacks, uint32_t event,
 				    uint32_t place)
 {
 	uint32_t track = stacks->trace->allocations.track[event];
-	const struct ss_thread_walk *walk = &stacks->walks[track];
+	const struct ss_allocs_walk *walk = &stacks->walks[track];
 	uint32_t last = stacks->trace->tracks[track].first_row + walk->next - 1;
 
 	if (place != SS_NO_ROW)
@@ -236,7 +236,7 @@ static enum ss_phase phase_of_event(const struct ss_trace_stacks *stacks, uint32
 	return SS_PHASE_OTHER;
 }
 
-static bool is_event_in_step(struct ss_trace_stacks *stacks, int64_t at_ns)
+static bool is_event_in_step(struct ss_traced_stacks *stacks, int64_t at_ns)
 {
 	const struct ss_steps *steps = &stacks->trace->steps;
 
@@ -251,31 +251,31 @@ static bool is_event_in_step(struct ss_trace_stacks *stacks, int64_t at_ns)
  * What frames do not tell. Forward is what is left in the steps of a program that trains, and
  * only where no Python tells it from the loop around it.
  */
-static enum ss_told_phase added_phase(struct ss_trace_stacks *stacks, uint32_t event,
-				      uint32_t place, uint32_t node)
+static enum ss_added_phase added_phase(struct ss_traced_stacks *stacks, uint32_t event,
+				       uint32_t place, uint32_t node)
 {
 	bool in_step = is_event_in_step(stacks, stacks->trace->allocations.start_ns[event]);
 
 	if (stacks->nodes[node].tells)
-		return SS_TOLD_NONE;
+		return SS_ADDED_NONE;
 	switch (phase_of_event(stacks, event, place)) {
 	case SS_PHASE_BACKWARD:
-		return SS_TOLD_BACKWARD;
+		return SS_ADDED_BACKWARD;
 	case SS_PHASE_OPTIMIZER:
-		return SS_TOLD_OPTIMIZER;
+		return SS_ADDED_OPTIMIZER;
 	case SS_PHASE_FORWARD:
 		return stacks->trains && in_step && !stacks->nodes[node].has_python
-			       ? SS_TOLD_FORWARD
-			       : SS_TOLD_NONE;
+			       ? SS_ADDED_FORWARD
+			       : SS_ADDED_NONE;
 	default:
-		return SS_TOLD_NONE;
+		return SS_ADDED_NONE;
 	}
 }
 
-uint32_t ss_trace_stacks_at(struct ss_trace_stacks *stacks, uint32_t event)
+uint32_t ss_traced_stacks_at(struct ss_traced_stacks *stacks, uint32_t event)
 {
 	uint32_t track = stacks->trace->allocations.track[event];
-	uint32_t place = ss_thread_walk_to(&stacks->walks[track], stacks->trace, event);
+	uint32_t place = ss_allocs_walk_to(&stacks->walks[track], stacks->trace, event);
 	uint32_t node = ROOT;
 
 	/* a track of another class than threads has no frames */
@@ -288,7 +288,7 @@ uint32_t ss_trace_stacks_at(struct ss_trace_stacks *stacks, uint32_t event)
 	return stack_of_node(stacks, node, added_phase(stacks, event, place, node));
 }
 
-bool ss_trace_stacks_has_steps(const struct ss_trace *trace)
+bool ss_traced_stacks_has_steps(const struct ss_trace *trace)
 {
 	return trace->steps.count && (trace->steps.anchor == SS_STEPS_PROFILER ||
 				      trace->steps.anchor == SS_STEPS_ANNOTATION ||
@@ -297,15 +297,15 @@ bool ss_trace_stacks_has_steps(const struct ss_trace *trace)
 
 /* --- making -------------------------------------------------------------------------- */
 
-static bool add_phase_frames(struct ss_trace_stacks *stacks)
+static bool add_phase_frames(struct ss_traced_stacks *stacks)
 {
 	static const char *const names[] = {
-		[SS_TOLD_FORWARD] = SS_PHASE_FRAME_FORWARD,
-		[SS_TOLD_BACKWARD] = SS_PHASE_FRAME_BACKWARD,
-		[SS_TOLD_OPTIMIZER] = SS_PHASE_FRAME_OPTIMIZER,
+		[SS_ADDED_FORWARD] = SS_PHASE_FRAME_FORWARD,
+		[SS_ADDED_BACKWARD] = SS_PHASE_FRAME_BACKWARD,
+		[SS_ADDED_OPTIMIZER] = SS_PHASE_FRAME_OPTIMIZER,
 	};
 
-	for (int i = SS_TOLD_FORWARD; i < SS_TOLDS; i++) {
+	for (int i = SS_ADDED_FORWARD; i < SS_ADDED_COUNT; i++) {
 		stacks->phase_frames[i] = add_code_frame(stacks->out, names[i], strlen(names[i]));
 		if (stacks->phase_frames[i] == SS_NO_ID)
 			return false;
@@ -313,12 +313,12 @@ static bool add_phase_frames(struct ss_trace_stacks *stacks)
 	return true;
 }
 
-static bool trace_stacks_allocate(struct ss_trace_stacks *stacks)
+static bool trace_stacks_allocate(struct ss_traced_stacks *stacks)
 {
 	const struct ss_trace *trace = stacks->trace;
 	size_t rows = (size_t)trace->device_from + 1, names = (size_t)trace->names.count + 1;
 
-	stacks->walks = SS_ARENA_NEW(&stacks->arena, struct ss_thread_walk,
+	stacks->walks = SS_ARENA_NEW(&stacks->arena, struct ss_allocs_walk,
 				     (size_t)trace->track_count + 1);
 	stacks->row_nodes = SS_ARENA_NEW(&stacks->arena, uint32_t, rows);
 	stacks->name_frames = SS_ARENA_NEW(&stacks->arena, uint32_t, names);
@@ -333,12 +333,12 @@ static bool trace_stacks_allocate(struct ss_trace_stacks *stacks)
 	return true;
 }
 
-enum ss_status ss_trace_stacks_init(struct ss_trace_stacks *stacks, const struct ss_trace *trace,
-				    struct ss_snapshot *out, struct ss_error *err)
+enum ss_status ss_traced_stacks_init(struct ss_traced_stacks *stacks, const struct ss_trace *trace,
+				     struct ss_snapshot *out, struct ss_error *err)
 {
-	*stacks = (struct ss_trace_stacks){ .trace = trace, .out = out };
+	*stacks = (struct ss_traced_stacks){ .trace = trace, .out = out };
 	ss_arena_init(&stacks->arena, out->memory);
-	stacks->has_steps = ss_trace_stacks_has_steps(trace);
+	stacks->has_steps = ss_traced_stacks_has_steps(trace);
 	SS_TRY(ss_phases_init(&stacks->phases, trace, out->memory, err));
 	stacks->trains = stacks->phases.has[SS_PHASE_BACKWARD];
 	if (!ss_records_init(&stacks->keys, out->memory, sizeof(struct stack_node_key)) ||
@@ -348,7 +348,7 @@ enum ss_status ss_trace_stacks_init(struct ss_trace_stacks *stacks, const struct
 	return SS_OK;
 }
 
-void ss_trace_stacks_release(struct ss_trace_stacks *stacks)
+void ss_traced_stacks_release(struct ss_traced_stacks *stacks)
 {
 	struct ss_memory *memory = stacks->out->memory;
 

@@ -7,7 +7,7 @@
 
 #include "base/search.h"
 
-static bool training_steps_begin(struct ss_training_steps *rounds, uint32_t row)
+static bool training_steps_begin(struct ss_snapshot_steps *rounds, uint32_t row)
 {
 	void *starts = rounds->starts;
 
@@ -38,10 +38,10 @@ static bool is_start_of_step(const struct step_borders *borders, enum ss_stack_p
 	return phase == SS_STACK_FORWARD;
 }
 
-static bool find_steps_by_stacks(struct ss_training_steps *rounds,
-				 const struct ss_memory_events *events,
+static bool find_steps_by_stacks(struct ss_snapshot_steps *rounds,
+				 const struct ss_snapshot_events *events,
 				 const struct ss_device_memory *device,
-				 const struct ss_stack_places *spots,
+				 const struct ss_snapshot_places *spots,
 				 const struct step_borders *borders)
 {
 	bool ended = false;
@@ -64,7 +64,7 @@ static bool find_steps_by_stacks(struct ss_training_steps *rounds,
 }
 
 /* Each step of a trace begins with its first event; what comes after the last one is another. */
-static bool take_steps_of_trace(struct ss_training_steps *rounds,
+static bool take_steps_of_trace(struct ss_snapshot_steps *rounds,
 				const struct ss_snapshot *snapshot,
 				const struct ss_device_memory *device)
 {
@@ -87,35 +87,35 @@ static bool take_steps_of_trace(struct ss_training_steps *rounds,
 	return training_steps_begin(rounds, row);
 }
 
-enum ss_status ss_training_steps_init(struct ss_training_steps *rounds,
+enum ss_status ss_snapshot_steps_init(struct ss_snapshot_steps *rounds,
 				      const struct ss_history *history,
 				      const struct ss_device_memory *device,
-				      const struct ss_stack_places *spots, struct ss_error *err)
+				      const struct ss_snapshot_places *spots, struct ss_error *err)
 {
-	const struct ss_memory_events *events = &history->snapshot->events;
+	const struct ss_snapshot_events *events = &history->snapshot->events;
 	struct step_borders borders = { 0 };
 
-	*rounds = (struct ss_training_steps){ .memory = history->memory };
+	*rounds = (struct ss_snapshot_steps){ .memory = history->memory };
 	for (uint32_t row = device->first; row < device->first + device->count; row++)
 		borders.by_optimizer |= spots->phase[events->stack[row]] == SS_STACK_STEP;
 	if (device->traced && history->snapshot->has_marked_steps
 		    ? take_steps_of_trace(rounds, history->snapshot, device)
 		    : find_steps_by_stacks(rounds, events, device, spots, &borders))
 		return SS_OK;
-	ss_training_steps_release(rounds);
+	ss_snapshot_steps_release(rounds);
 	return ss_fail_memory(err, "the steps");
 }
 
-void ss_training_steps_release(struct ss_training_steps *rounds)
+void ss_snapshot_steps_release(struct ss_snapshot_steps *rounds)
 {
 	ss_memory_free(rounds->memory, rounds->starts, rounds->capacity * sizeof(*rounds->starts));
 	rounds->starts = NULL;
 	rounds->count = rounds->capacity = 0;
 }
 
-int64_t ss_training_steps_step(const struct ss_training_steps *rounds, uint32_t row)
+int64_t ss_snapshot_steps_step(const struct ss_snapshot_steps *rounds, uint32_t row)
 {
-	uint32_t round = ss_training_steps_at(rounds, row);
+	uint32_t round = ss_snapshot_steps_round(rounds, row);
 
 	if (!rounds->has_steps || round < rounds->before ||
 	    (rounds->is_recorded && round + 1 == rounds->count))
@@ -123,7 +123,7 @@ int64_t ss_training_steps_step(const struct ss_training_steps *rounds, uint32_t 
 	return (int64_t)round - rounds->before;
 }
 
-uint32_t ss_training_steps_at(const struct ss_training_steps *rounds, uint32_t row)
+uint32_t ss_snapshot_steps_round(const struct ss_snapshot_steps *rounds, uint32_t row)
 {
 	uint32_t low = 0, high = rounds->count;
 

@@ -13,7 +13,7 @@
 #include "memory/history/history.h"
 #include "memory/stack_places.h"
 
-struct ss_training_steps {
+struct ss_snapshot_steps {
 	struct ss_memory *memory;
 	uint32_t *starts; /* rows at which steps begin; the first is the first event */
 	uint32_t count, capacity;
@@ -23,16 +23,16 @@ struct ss_training_steps {
 };
 
 SS_MUST_USE
-enum ss_status ss_training_steps_init(struct ss_training_steps *rounds,
+enum ss_status ss_snapshot_steps_init(struct ss_snapshot_steps *rounds,
 				      const struct ss_history *history,
 				      const struct ss_device_memory *device,
-				      const struct ss_stack_places *spots, struct ss_error *err);
-void ss_training_steps_release(struct ss_training_steps *rounds);
+				      const struct ss_snapshot_places *spots, struct ss_error *err);
+void ss_snapshot_steps_release(struct ss_snapshot_steps *rounds);
 
 /* The number of the step of a row, from 0; -1: it is in none, or there are none. */
-int64_t ss_training_steps_step(const struct ss_training_steps *rounds, uint32_t row);
+int64_t ss_snapshot_steps_step(const struct ss_snapshot_steps *rounds, uint32_t row);
 
 /* The round of a row. */
-uint32_t ss_training_steps_at(const struct ss_training_steps *rounds, uint32_t row);
+uint32_t ss_snapshot_steps_round(const struct ss_snapshot_steps *rounds, uint32_t row);
 
 #endif

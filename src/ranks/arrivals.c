@@ -116,17 +116,18 @@ static bool group_unlabeled_arrivals(struct arrival_finder *finder)
 /*
  * The kind by the range or operator that launched it: kernels of all-to-alls are called SendRecv.
  */
-static enum ss_collective collective_kind_by_launch(const struct ss_trace *trace, uint32_t row)
+static enum ss_collective_kind collective_kind_by_launch(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t around = row < trace->device_from ? row : trace->slices.link[row];
 
 	for (uint32_t tries = 0; tries < SS_OUTWARD_ALIKE; tries++) {
-		enum ss_collective kind;
+		enum ss_collective_kind kind;
 
-		around = ss_outward(trace, around, SS_NAME_COMM_RANGE | SS_NAME_COMM_OP);
+		around = ss_outward_find(trace, around, SS_NAME_COMM_RANGE | SS_NAME_COMM_OP);
 		if (around == SS_NO_ROW)
 			break;
-		kind = ss_collective_of(ss_strings_text(&trace->names, trace->slices.name[around]));
+		kind = ss_collective_kind_of(
+			ss_strings_text(&trace->names, trace->slices.name[around]));
 		if (kind != SS_COLLECTIVE_OTHER)
 			return kind;
 		around = trace->slices.parent[around];
@@ -134,23 +135,24 @@ static enum ss_collective collective_kind_by_launch(const struct ss_trace *trace
 	return SS_COLLECTIVE_OTHER;
 }
 
-static enum ss_collective arrival_kind(const struct ss_trace *trace, uint32_t row,
-				       const struct ss_comm_args *args)
+static enum ss_collective_kind arrival_kind(const struct ss_trace *trace, uint32_t row,
+					    const struct ss_comm_args *args)
 {
-	enum ss_collective kind = SS_COLLECTIVE_OTHER;
+	enum ss_collective_kind kind = SS_COLLECTIVE_OTHER;
 
 	if (args)
-		kind = ss_collective_of(ss_strings_text(&trace->texts, args->collective));
+		kind = ss_collective_kind_of(ss_strings_text(&trace->texts, args->collective));
 	if (kind == SS_COLLECTIVE_OTHER)
 		kind = collective_kind_by_launch(trace, row);
 	if (kind == SS_COLLECTIVE_OTHER)
-		kind = ss_collective_of(ss_strings_text(&trace->names, trace->slices.name[row]));
+		kind = ss_collective_kind_of(
+			ss_strings_text(&trace->names, trace->slices.name[row]));
 	return kind;
 }
 
 /* Hash of type and sizes; members of an all-to-all or around a root may have different sizes. */
 static uint64_t arrival_shape_hash(const struct ss_trace *trace, const struct ss_comm_args *args,
-				   enum ss_collective kind)
+				   enum ss_collective_kind kind)
 {
 	const struct ss_string *dtype = &trace->texts.items[args->dtype];
 	uint64_t hash = ss_hash_bytes(dtype->text, dtype->length);
@@ -222,7 +224,7 @@ static int64_t send_partner(const struct arrival_finder *finder, const struct ss
 
 /* The group of a collective; for a send or receive in a larger group, the pair of ranks. */
 static uint32_t arrivals_find_group(struct arrival_finder *finder, const struct ss_comm_args *args,
-				    enum ss_collective kind, bool *is_pair)
+				    enum ss_collective_kind kind, bool *is_pair)
 {
 	struct ss_rank_group group = { arrivals_copy_text(finder, args->group_name),
 				       arrivals_copy_text(finder, args->group_description),
@@ -247,7 +249,7 @@ static uint32_t arrivals_find_group(struct arrival_finder *finder, const struct 
 
 /* The same, looked up once per record of arguments. */
 static uint32_t arrivals_group_of_args(struct arrival_finder *finder, uint32_t args,
-				       enum ss_collective kind, bool *is_pair)
+				       enum ss_collective_kind kind, bool *is_pair)
 {
 	bool in_pairs = kind >= SS_COLLECTIVE_SEND_RECV;
 	struct known_group *known = &finder->known[2 * (size_t)args + in_pairs];
@@ -511,8 +513,8 @@ static bool collect_arrivals(struct arrival_finder *finder, struct ss_cover sets
 	return whole && add_unknown_idle(finder);
 }
 
-bool ss_arrivals_find(struct ss_digest *digest, const struct ss_trace *trace,
-		      struct ss_arena *scratch)
+bool ss_digest_find_arrivals(struct ss_digest *digest, const struct ss_trace *trace,
+			     struct ss_arena *scratch)
 {
 	struct arrival_finder finder = { .digest = digest, .trace = trace, .scratch = scratch };
 	struct ss_cover sets[SS_OWN_PARTS];

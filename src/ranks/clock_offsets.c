@@ -29,12 +29,12 @@ struct clock_solver {
 	struct ss_arena *scratch;
 	uint32_t *node_of; /* per rank: the clock that it shares */
 	uint32_t node_count;
-	struct ss_classes node_ranks; /* of each clock */
-	int64_t *ends;                /* per meeting, on the common clock */
+	struct ss_class_lists node_ranks; /* of each clock */
+	int64_t *ends;                    /* per collective, on the common clock */
 	int64_t *values;
 	int64_t *moments;
 	uint32_t *queue;
-	uint8_t *is_visited;     /* per meeting */
+	uint8_t *is_visited;     /* per collective */
 	struct ss_clock *firsts; /* per component */
 };
 
@@ -49,13 +49,13 @@ int64_t ss_joined_align(const struct ss_joined *joined, uint32_t rank, int64_t m
 
 static bool is_anchor(const struct ss_joined *joined, uint32_t number)
 {
-	const struct ss_meeting *meeting;
+	const struct ss_collective *collective;
 
-	if (number == SS_NO_MEETING)
+	if (number == SS_NO_COLLECTIVE)
 		return false;
-	meeting = &joined->meetings[number];
-	return meeting->is_symmetric ||
-	       (joined->by_pairs && meeting->kind >= SS_COLLECTIVE_SEND_RECV);
+	collective = &joined->collectives[number];
+	return collective->is_symmetric ||
+	       (joined->by_pairs && collective->kind >= SS_COLLECTIVE_SEND_RECV);
 }
 
 /* --- a first guess ---------------------------------------------------------------- */
@@ -67,17 +67,18 @@ static bool guess_offset_from(struct clock_solver *solver, uint32_t known, uint3
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
-		uint32_t number = joined->meeting_of[r][i];
-		const struct ss_meeting *meeting;
+		uint32_t number = joined->collective_of[r][i];
+		const struct ss_collective *collective;
 		uint32_t low, high;
 
 		if (!is_anchor(joined, number))
 			continue;
-		meeting = &joined->meetings[number];
-		low = meeting->first;
-		high = low + meeting->count;
+		collective = &joined->collectives[number];
+		low = collective->first;
+		high = low + collective->count;
 		SS_SEARCH(low, high, at, joined->members[at].rank < known);
-		if (low == meeting->first + meeting->count || joined->members[low].rank != known)
+		if (low == collective->first + collective->count ||
+		    joined->members[low].rank != known)
 			continue;
 		solver->values[count++] =
 			ss_joined_align(joined, known,
@@ -99,15 +100,15 @@ static uint32_t guess_offsets_around(struct clock_solver *solver, uint32_t known
 	struct ss_joined *joined = solver->joined;
 
 	for (uint32_t i = 0; i < joined->ranks[known].arrival_count; i++) {
-		uint32_t number = joined->meeting_of[known][i];
-		const struct ss_meeting *meeting;
+		uint32_t number = joined->collective_of[known][i];
+		const struct ss_collective *collective;
 
 		if (!is_anchor(joined, number) || solver->is_visited[number])
 			continue;
 		solver->is_visited[number] = 1;
-		meeting = &joined->meetings[number];
-		for (uint32_t m = 0; m < meeting->count; m++) {
-			uint32_t r = joined->members[meeting->first + m].rank;
+		collective = &joined->collectives[number];
+		for (uint32_t m = 0; m < collective->count; m++) {
+			uint32_t r = joined->members[collective->first + m].rank;
 
 			if (joined->clocks[r].component != SS_NO_ROW ||
 			    !guess_offset_from(solver, known, r))
@@ -128,7 +129,7 @@ static uint32_t guess_offsets(struct clock_solver *solver)
 	struct ss_joined *joined = solver->joined;
 	uint32_t component = 0, islands = 0;
 
-	memset(solver->is_visited, 0, joined->meeting_count);
+	memset(solver->is_visited, 0, joined->collective_count);
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		joined->clocks[r] = (struct ss_clock){ .component = SS_NO_ROW };
 	for (uint32_t root = 0; root < joined->rank_count; root++) {
@@ -170,19 +171,19 @@ static void find_collective_ends(struct clock_solver *solver)
 {
 	struct ss_joined *joined = solver->joined;
 
-	for (uint32_t i = 0; i < joined->meeting_count; i++) {
-		const struct ss_meeting *meeting = &joined->meetings[i];
+	for (uint32_t i = 0; i < joined->collective_count; i++) {
+		const struct ss_collective *collective = &joined->collectives[i];
 
 		if (!is_anchor(joined, i))
 			continue;
-		for (uint32_t k = 0; k < meeting->count; k++) {
-			const struct ss_member *member = &joined->members[meeting->first + k];
+		for (uint32_t k = 0; k < collective->count; k++) {
+			const struct ss_member *member = &joined->members[collective->first + k];
 
 			solver->values[k] =
 				ss_joined_align(joined, member->rank,
 						ss_joined_arrival(joined, member)->end_ns);
 		}
-		solver->ends[i] = ss_median(solver->values, meeting->count);
+		solver->ends[i] = ss_median(solver->values, collective->count);
 	}
 }
 
@@ -196,12 +197,12 @@ static uint32_t add_clock_differences(struct clock_solver *solver, uint32_t r, u
 
 	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
 		int64_t end_ns = joined->ranks[r].arrivals[i].end_ns;
-		uint32_t meeting = joined->meeting_of[r][i];
+		uint32_t collective = joined->collective_of[r][i];
 
-		if (!is_anchor(joined, meeting))
+		if (!is_anchor(joined, collective))
 			continue;
 		solver->moments[count] = end_ns;
-		solver->values[count++] = solver->ends[meeting] -
+		solver->values[count++] = solver->ends[collective] -
 					  ss_joined_align(joined, r, end_ns);
 	}
 	return count;
@@ -210,7 +211,7 @@ static uint32_t add_clock_differences(struct clock_solver *solver, uint32_t r, u
 /* The same for all ranks that share a clock. */
 static uint32_t node_differences(struct clock_solver *solver, uint32_t node)
 {
-	const struct ss_classes *ranks = &solver->node_ranks;
+	const struct ss_class_lists *ranks = &solver->node_ranks;
 	uint32_t count = 0;
 
 	for (uint32_t i = ranks->from[node]; i < ranks->from[node + 1]; i++)
@@ -220,7 +221,7 @@ static uint32_t node_differences(struct clock_solver *solver, uint32_t node)
 
 static void move_clock(struct clock_solver *solver, uint32_t node, int64_t by_ns)
 {
-	const struct ss_classes *ranks = &solver->node_ranks;
+	const struct ss_class_lists *ranks = &solver->node_ranks;
 
 	for (uint32_t i = ranks->from[node]; i < ranks->from[node + 1]; i++) {
 		struct ss_clock *clock = &solver->joined->clocks[ranks->items[i]];
@@ -295,7 +296,7 @@ static bool has_own_clock(const struct ss_joined *joined, uint32_t r, int64_t ap
 /* The first rank with the same host and component, before this one; SS_NO_ROW: none. */
 static uint32_t first_rank_on_host(const struct ss_joined *joined, uint32_t r)
 {
-	const struct ss_classes *ranks = &joined->host_ranks;
+	const struct ss_class_lists *ranks = &joined->host_ranks;
 	uint32_t host = joined->hosts[r];
 
 	if (!host || !joined->ranks[r].has_clock)
@@ -335,8 +336,8 @@ static bool share_clocks(struct clock_solver *solver)
 		solver->node_of[r] = solver->node_of[first];
 		joined->clocks[r].offset_ns = joined->clocks[first].offset_ns;
 	}
-	return ss_classes_find(&solver->node_ranks, solver->node_of, joined->rank_count,
-			       solver->node_count, solver->scratch);
+	return ss_class_lists_make(&solver->node_ranks, solver->node_of, joined->rank_count,
+				   solver->node_count, solver->scratch);
 }
 
 /* --- drift ------------------------------------------------------------------------------- */
@@ -406,7 +407,7 @@ static int64_t estimate_drift(struct clock_solver *solver, const struct drift_po
 static void find_clock_drift(struct clock_solver *solver, uint32_t node, struct drift_point *points)
 {
 	struct ss_joined *joined = solver->joined;
-	const struct ss_classes *ranks = &solver->node_ranks;
+	const struct ss_class_lists *ranks = &solver->node_ranks;
 	uint32_t count = node_differences(solver, node);
 	int64_t ppb;
 
@@ -455,9 +456,9 @@ static void measure_residuals(struct clock_solver *solver, uint32_t r)
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		solver->values[i] = llabs(solver->values[i]);
-	clock->residual_p50_ns = ss_value_at(solver->values, count, count / 2);
-	clock->residual_p90_ns = ss_value_at(solver->values, count,
-					     (size_t)((uint64_t)count * 9 / 10));
+	clock->residual_p50_ns = ss_nth_smallest(solver->values, count, count / 2);
+	clock->residual_p90_ns = ss_nth_smallest(solver->values, count,
+						 (size_t)((uint64_t)count * 9 / 10));
 	/* twice the error of a median: 2 * 1.25 * 1.48 * MAD / sqrt(n) */
 	clock->error_ns = ss_ns_sum(ERROR_NS_MIN, scale_time(clock->residual_p50_ns,
 							     3.7 / (double)integer_root(count)));
@@ -466,12 +467,12 @@ static void measure_residuals(struct clock_solver *solver, uint32_t r)
 /* Marks collectives that a member left before the last arrived, by more than the clocks' error. */
 static void check_causality(struct ss_joined *joined)
 {
-	for (uint32_t i = 0; i < joined->meeting_count; i++) {
-		struct ss_meeting *meeting = &joined->meetings[i];
+	for (uint32_t i = 0; i < joined->collective_count; i++) {
+		struct ss_collective *collective = &joined->collectives[i];
 		int64_t last_start_ns = INT64_MIN, first_end_ns = INT64_MAX, slack_ns = 0;
 
-		for (uint32_t k = 0; k < meeting->count; k++) {
-			const struct ss_member *member = &joined->members[meeting->first + k];
+		for (uint32_t k = 0; k < collective->count; k++) {
+			const struct ss_member *member = &joined->members[collective->first + k];
 			const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
 			int64_t start_ns = ss_joined_align(joined, member->rank, arrival->start_ns);
 			int64_t end_ns = ss_joined_align(joined, member->rank, arrival->end_ns);
@@ -481,11 +482,11 @@ static void check_causality(struct ss_joined *joined)
 			if (joined->clocks[member->rank].error_ns > slack_ns)
 				slack_ns = joined->clocks[member->rank].error_ns;
 		}
-		meeting->breaks_causality = meeting->is_symmetric &&
-					    last_start_ns - first_end_ns >
-						    ss_ns_sum(slack_ns, slack_ns);
-		for (uint32_t k = 0; meeting->breaks_causality && k < meeting->count; k++)
-			joined->clocks[joined->members[meeting->first + k].rank].violations++;
+		collective->breaks_causality = collective->is_symmetric &&
+					       last_start_ns - first_end_ns >
+						       ss_ns_sum(slack_ns, slack_ns);
+		for (uint32_t k = 0; collective->breaks_causality && k < collective->count; k++)
+			joined->clocks[joined->members[collective->first + k].rank].violations++;
 	}
 }
 
@@ -503,9 +504,9 @@ bool ss_joined_set_clocks(struct ss_joined *joined)
 	solver.scratch = &scratch;
 	solver.node_of = SS_ARENA_NEW(&scratch, uint32_t, total);
 	solver.queue = SS_ARENA_NEW(&scratch, uint32_t, total);
-	solver.is_visited = SS_ARENA_NEW(&scratch, uint8_t, (size_t)joined->meeting_count + 1);
+	solver.is_visited = SS_ARENA_NEW(&scratch, uint8_t, (size_t)joined->collective_count + 1);
 	solver.firsts = SS_ARENA_NEW(&scratch, struct ss_clock, (size_t)joined->rank_count + 1);
-	solver.ends = SS_ARENA_NEW(&scratch, int64_t, (size_t)joined->meeting_count + 1);
+	solver.ends = SS_ARENA_NEW(&scratch, int64_t, (size_t)joined->collective_count + 1);
 	solver.values = SS_ARENA_NEW(&scratch, int64_t, total);
 	solver.moments = SS_ARENA_NEW(&scratch, int64_t, total);
 	points = SS_ARENA_NEW(&scratch, struct drift_point, total);

@@ -12,7 +12,7 @@
 
 static const struct {
 	const char *word;
-	enum ss_collective kind;
+	enum ss_collective_kind kind;
 } collective_words[] = {
 	/* a word that contains another one comes before it */
 	{ "reducescatter", SS_COLLECTIVE_REDUCE_SCATTER },
@@ -46,7 +46,7 @@ static const char *const collective_names[] = {
 	[SS_COLLECTIVE_RECV] = "recv",
 };
 
-enum ss_collective ss_collective_of(const char *name)
+enum ss_collective_kind ss_collective_kind_of(const char *name)
 {
 	char plain[128];
 	size_t length = 0;
@@ -54,7 +54,7 @@ enum ss_collective ss_collective_of(const char *name)
 	/* arguments of a kernel say nothing about its kind */
 	for (; *name && *name != '(' && length + 1 < sizeof(plain); name++)
 		if (*name != '_')
-			plain[length++] = ss_lower(*name);
+			plain[length++] = ss_char_lower(*name);
 	plain[length] = '\0';
 	for (size_t i = 0; i < SS_COUNT(collective_words); i++)
 		if (strstr(plain, collective_words[i].word))
@@ -62,7 +62,7 @@ enum ss_collective ss_collective_of(const char *name)
 	return SS_COLLECTIVE_OTHER;
 }
 
-const char *ss_collective_word_at(size_t index, enum ss_collective *kind)
+const char *ss_collective_kind_word(size_t index, enum ss_collective_kind *kind)
 {
 	if (index >= SS_COUNT(collective_words))
 		return NULL;
@@ -70,12 +70,12 @@ const char *ss_collective_word_at(size_t index, enum ss_collective *kind)
 	return collective_words[index].word;
 }
 
-const char *ss_collective_name(enum ss_collective kind)
+const char *ss_collective_kind_name(enum ss_collective_kind kind)
 {
 	return collective_names[kind];
 }
 
-double ss_collective_factor(enum ss_collective kind, double members)
+double ss_collective_factor(enum ss_collective_kind kind, double members)
 {
 	switch (kind) {
 	case SS_COLLECTIVE_ALL_REDUCE:

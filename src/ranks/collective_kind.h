@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-enum ss_collective {
+enum ss_collective_kind {
 	SS_COLLECTIVE_OTHER = 0,
 	SS_COLLECTIVE_ALL_REDUCE,
 	SS_COLLECTIVE_ALL_GATHER,
@@ -25,25 +25,25 @@ enum ss_collective {
 };
 
 /* "allreduce", "_allgather_base", "nccl:all_to_all", "ncclDevKernel_SendRecv(...)" ... */
-enum ss_collective ss_collective_of(const char *name);
+enum ss_collective_kind ss_collective_kind_of(const char *name);
 
 /*
  * The words that decide, by index, in lower case and without underscores; the first one that a name
  * contains counts. NULL past the end.
  */
-const char *ss_collective_word_at(size_t index, enum ss_collective *kind);
+const char *ss_collective_kind_word(size_t index, enum ss_collective_kind *kind);
 
 /* "all-reduce" */
-const char *ss_collective_name(enum ss_collective kind);
+const char *ss_collective_kind_name(enum ss_collective_kind kind);
 
 /* The share of a message that each link carries, as in nccl-tests. */
-double ss_collective_factor(enum ss_collective kind, double members);
+double ss_collective_factor(enum ss_collective_kind kind, double members);
 
 /*
  * No member can leave before the last one has arrived, and all leave together. Only for these a
  * long stay means waiting, and equal ends mean equal clocks.
  */
-static inline bool ss_collective_is_symmetric(enum ss_collective kind)
+static inline bool ss_collective_is_symmetric(enum ss_collective_kind kind)
 {
 	return kind >= SS_COLLECTIVE_ALL_REDUCE && kind <= SS_COLLECTIVE_BARRIER;
 }

@@ -115,7 +115,7 @@ static bool digest_add_gap(void *context, const struct ss_gap *gap)
 {
 	const struct gap_reader *reader = context;
 	struct ss_digest *digest = reader->digest;
-	uint32_t host = 0, guilty = gap->guilty[ss_gap_cause(gap)];
+	uint32_t host = 0, guilty = gap->guilty[ss_idle_gap_cause(gap)];
 
 	if (gap->step < digest->step_count)
 		for (int i = 0; i < SS_IDLE_CAUSES; i++)
@@ -135,7 +135,7 @@ static bool digest_add_gap(void *context, const struct ss_gap *gap)
 		return false;
 	digest->gaps[digest->gap_count++] = (struct ss_rank_gap){ digest->start_ns + gap->start_ns,
 								  digest->start_ns + gap->end_ns,
-								  ss_gap_cause(gap), host };
+								  ss_idle_gap_cause(gap), host };
 	return true;
 }
 
@@ -219,7 +219,7 @@ static bool digest_measure_steps(struct ss_digest *digest, const struct ss_trace
 		digest->steps[i].overlap_ns = digest->steps[i].comm_ns -
 					      digest->steps[i].exposed_comm_ns;
 	/* first what is exposed outside of the host's long calls, then the rest */
-	whole = whole && ss_blocked_host_subtract(&sets.comm, trace, digest->memory) &&
+	whole = whole && ss_digest_subtract_blocked(&sets.comm, trace, digest->memory) &&
 		add_cover_share(digest, &sets.comm, &steps, FIELD(held_ns), scratch);
 	for (uint32_t i = 0; whole && i < digest->step_count; i++)
 		digest->steps[i].held_ns = digest->steps[i].exposed_comm_ns -
@@ -337,8 +337,8 @@ static bool find_typical_op_time(struct digest_counting *counting, const struct 
 
 		if (calls)
 			counting->digest->typical_ns +=
-				(double)calls * (double)ss_value_at(own_ns + next[i] - calls, calls,
-								    (calls - 1) / 4);
+				(double)calls * (double)ss_nth_smallest(own_ns + next[i] - calls,
+									calls, (calls - 1) / 4);
 	}
 	return true;
 }
@@ -435,7 +435,7 @@ void ss_digest_release(struct ss_digest *digest)
 	ss_memory_free(digest->memory, digest->arrivals,
 		       digest->arrival_capacity * sizeof(*digest->arrivals));
 	ss_memory_free(digest->memory, digest->own, digest->own_capacity);
-	ss_digest_drop_wholes(digest);
+	ss_digest_free_wholes(digest);
 	ss_memory_free(digest->memory, digest->groups,
 		       digest->group_capacity * sizeof(*digest->groups));
 	ss_memory_free(digest->memory, digest->steps,
@@ -459,7 +459,8 @@ static enum ss_status digest_add_gaps(struct ss_digest *digest, const struct ss_
 	SS_TRY(ss_facts_idle(subject->facts, &idle, err));
 	for (uint32_t i = 0; whole && i < idle->device_count; i++)
 		if (idle->devices[i].device == digest->device)
-			whole = ss_idle_tell(&idle->devices[i], idle, digest_add_gap, &reader);
+			whole = ss_idle_visit_gaps(&idle->devices[i], idle, digest_add_gap,
+						   &reader);
 	return whole ? SS_OK : ss_fail_memory(err, "the idle time of a rank");
 }
 
@@ -473,10 +474,10 @@ static enum ss_status digest_fill(struct ss_digest *digest, const struct ss_subj
 		return ss_fail_memory(err, "the sums of a rank");
 	if (digest->device >= 0)
 		SS_TRY(digest_add_gaps(digest, subject, err));
-	else if (!ss_loose_find(digest, subject->trace, scratch))
+	else if (!ss_digest_find_loose(digest, subject->trace, scratch))
 		return ss_fail_memory(err, "the sums of a rank");
 	SS_TRY(digest_measure_kernels(digest, subject, scratch, err));
-	return ss_arrivals_find(digest, subject->trace, scratch)
+	return ss_digest_find_arrivals(digest, subject->trace, scratch)
 		       ? SS_OK
 		       : ss_fail_memory(err, "the collectives of a rank");
 }

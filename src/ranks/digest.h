@@ -62,7 +62,7 @@ struct ss_arrival {
 	uint32_t step;      /* number of the step; UINT32_MAX: in no counted step */
 	uint32_t track;     /* stream or thread */
 	uint32_t row;       /* of the trace that it was made from */
-	enum ss_collective kind;
+	enum ss_collective_kind kind;
 	uint32_t own;      /* what it did from release to start: own_parts.c */
 	int64_t hidden_ns; /* of its duration: hidden behind compute kernels */
 };
@@ -177,10 +177,10 @@ void ss_digest_own(const struct ss_digest *digest, const struct ss_arrival *arri
 		   int64_t own_ns[SS_OWN_PARTS]);
 
 /* Packs `wholes` into arrivals and frees them. False: no memory. */
-SS_MUST_USE bool ss_digest_fold(struct ss_digest *digest);
+SS_MUST_USE bool ss_digest_pack_arrivals(struct ss_digest *digest);
 
-/* Fills `wholes`, to be freed by ss_digest_drop_wholes(). False: no memory. */
-SS_MUST_USE bool ss_digest_unfold(struct ss_digest *digest);
-void ss_digest_drop_wholes(struct ss_digest *digest);
+/* Fills `wholes`, to be freed by ss_digest_free_wholes(). False: no memory. */
+SS_MUST_USE bool ss_digest_unpack_arrivals(struct ss_digest *digest);
+void ss_digest_free_wholes(struct ss_digest *digest);
 
 #endif

@@ -12,8 +12,8 @@
  * arrivals.c: fills the arrivals and groups of a digest that has everything else. False: no memory.
  */
 SS_MUST_USE
-bool ss_arrivals_find(struct ss_digest *digest, const struct ss_trace *trace,
-		      struct ss_arena *scratch);
+bool ss_digest_find_arrivals(struct ss_digest *digest, const struct ss_trace *trace,
+			     struct ss_arena *scratch);
 
 /*
  * host_work.c: when the host was blocked in a runtime call. A launch returns at once unless the
@@ -23,15 +23,15 @@ bool ss_arrivals_find(struct ss_digest *digest, const struct ss_trace *trace,
  * Removes from the set all moments at which a thread was blocked; false: no memory.
  */
 SS_MUST_USE
-bool ss_blocked_host_subtract(struct ss_cover *set, const struct ss_trace *trace,
-			      struct ss_memory *memory);
+bool ss_digest_subtract_blocked(struct ss_cover *set, const struct ss_trace *trace,
+				struct ss_memory *memory);
 
 /*
  * host_work.c: ranks without a device. Fills loose_ns and input_ns of the steps, and the hash that
  * tells their work apart. False: no memory.
  */
 SS_MUST_USE
-bool ss_loose_find(struct ss_digest *digest, const struct ss_trace *trace,
-		   struct ss_arena *scratch);
+bool ss_digest_find_loose(struct ss_digest *digest, const struct ss_trace *trace,
+			  struct ss_arena *scratch);
 
 #endif

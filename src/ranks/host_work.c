@@ -12,8 +12,8 @@
 /* A launch takes 5 to 10 us, some 30 on a busy host: a longer call was waiting. */
 #define STUCK_NS_MIN 50000
 
-bool ss_blocked_host_subtract(struct ss_cover *set, const struct ss_trace *trace,
-			      struct ss_memory *memory)
+bool ss_digest_subtract_blocked(struct ss_cover *set, const struct ss_trace *trace,
+				struct ss_memory *memory)
 {
 	const struct ss_slices *slices = &trace->slices;
 	struct ss_cover_pile pile = { 0 };
@@ -88,7 +88,8 @@ static void hash_operators(struct ss_digest *digest, const struct ss_trace *trac
 	}
 }
 
-bool ss_loose_find(struct ss_digest *digest, const struct ss_trace *trace, struct ss_arena *scratch)
+bool ss_digest_find_loose(struct ss_digest *digest, const struct ss_trace *trace,
+			  struct ss_arena *scratch)
 {
 	struct ss_cover steps = { 0 }, loose = { 0 }, operators;
 	struct ss_cover_pile pile = { 0 };

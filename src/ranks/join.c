@@ -121,8 +121,8 @@ bool ss_joined_find_hosts(struct ss_joined *joined)
 		joined->hosts[r] = ss_strings_add(&names, name->text, name->length);
 		whole = joined->hosts[r] != SS_NO_ID;
 	}
-	whole = whole && ss_classes_find(&joined->host_ranks, joined->hosts, joined->rank_count,
-					 names.count, &joined->arena);
+	whole = whole && ss_class_lists_make(&joined->host_ranks, joined->hosts, joined->rank_count,
+					     names.count, &joined->arena);
 	ss_strings_release(&names);
 	return whole;
 }
@@ -130,59 +130,65 @@ bool ss_joined_find_hosts(struct ss_joined *joined)
 /* --- collectives ------------------------------------------------------------------------- */
 
 /* Fills kind, transfer time, waits and the last rank. All members have the kind of the first. */
-static void describe_collective(struct ss_joined *joined, struct ss_meeting *meeting)
+static void describe_collective(struct ss_joined *joined, struct ss_collective *collective)
 {
 	const struct ss_arrival *first = ss_joined_arrival(joined,
-							   &joined->members[meeting->first]);
+							   &joined->members[collective->first]);
 
-	meeting->kind = first->kind;
-	meeting->is_symmetric = meeting->count > 1 && ss_collective_is_symmetric(meeting->kind);
-	meeting->transfer_ns = INT64_MAX;
-	meeting->bytes = -1;
-	meeting->step = SS_NO_ROW;
-	meeting->last_rank = SS_NO_ROW;
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_member *member = &joined->members[meeting->first + i];
+	collective->kind = first->kind;
+	collective->is_symmetric = collective->count > 1 &&
+				   ss_collective_is_symmetric(collective->kind);
+	collective->transfer_ns = INT64_MAX;
+	collective->bytes = -1;
+	collective->step = SS_NO_ROW;
+	collective->last_rank = SS_NO_ROW;
+	for (uint32_t i = 0; i < collective->count; i++) {
+		const struct ss_member *member = &joined->members[collective->first + i];
 		const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
 		int64_t dur_ns = arrival->end_ns - arrival->start_ns;
 
-		if (dur_ns <= meeting->transfer_ns)
-			meeting->last_rank = dur_ns < meeting->transfer_ns ? member->rank
-									   : SS_NO_ROW;
-		meeting->transfer_ns = dur_ns < meeting->transfer_ns ? dur_ns
-								     : meeting->transfer_ns;
-		meeting->longest_ns = dur_ns > meeting->longest_ns ? dur_ns : meeting->longest_ns;
-		meeting->bytes = arrival->bytes > meeting->bytes ? arrival->bytes : meeting->bytes;
-		if (meeting->step == SS_NO_ROW)
-			meeting->step = arrival->step;
+		if (dur_ns <= collective->transfer_ns)
+			collective->last_rank = dur_ns < collective->transfer_ns ? member->rank
+										 : SS_NO_ROW;
+		collective->transfer_ns = dur_ns < collective->transfer_ns
+						  ? dur_ns
+						  : collective->transfer_ns;
+		collective->longest_ns = dur_ns > collective->longest_ns ? dur_ns
+									 : collective->longest_ns;
+		collective->bytes = arrival->bytes > collective->bytes ? arrival->bytes
+								       : collective->bytes;
+		if (collective->step == SS_NO_ROW)
+			collective->step = arrival->step;
 	}
-	for (uint32_t i = 0; i < meeting->count; i++) {
+	for (uint32_t i = 0; i < collective->count; i++) {
 		const struct ss_arrival *arrival =
-			ss_joined_arrival(joined, &joined->members[meeting->first + i]);
+			ss_joined_arrival(joined, &joined->members[collective->first + i]);
 
-		meeting->wait_ns = ss_ns_sum(meeting->wait_ns, arrival->end_ns - arrival->start_ns -
-								       meeting->transfer_ns);
+		collective->wait_ns = ss_ns_sum(collective->wait_ns,
+						arrival->end_ns - arrival->start_ns -
+							collective->transfer_ns);
 	}
 }
 
-static void place_collective(struct ss_joined *joined, struct ss_meeting *meeting)
+static void place_collective(struct ss_joined *joined, struct ss_collective *collective)
 {
-	meeting->start_ns = INT64_MAX;
-	meeting->end_ns = INT64_MIN;
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_member *member = &joined->members[meeting->first + i];
+	collective->start_ns = INT64_MAX;
+	collective->end_ns = INT64_MIN;
+	for (uint32_t i = 0; i < collective->count; i++) {
+		const struct ss_member *member = &joined->members[collective->first + i];
 		const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
 		int64_t start_ns = ss_joined_align(joined, member->rank, arrival->start_ns);
 		int64_t end_ns = ss_joined_align(joined, member->rank, arrival->end_ns);
 
-		meeting->start_ns = start_ns < meeting->start_ns ? start_ns : meeting->start_ns;
-		meeting->end_ns = end_ns > meeting->end_ns ? end_ns : meeting->end_ns;
+		collective->start_ns = start_ns < collective->start_ns ? start_ns
+								       : collective->start_ns;
+		collective->end_ns = end_ns > collective->end_ns ? end_ns : collective->end_ns;
 	}
 }
 
 static int collective_compare_time(const void *a, const void *b)
 {
-	const struct ss_meeting *x = a, *y = b;
+	const struct ss_collective *x = a, *y = b;
 
 	if (x->start_ns != y->start_ns)
 		return x->start_ns < y->start_ns ? -1 : 1;
@@ -192,17 +198,17 @@ static int collective_compare_time(const void *a, const void *b)
 /* Sorts the collectives by time, and gives the arrivals their new numbers. */
 static void sort_collectives(struct ss_joined *joined)
 {
-	for (uint32_t i = 0; i < joined->meeting_count; i++)
-		place_collective(joined, &joined->meetings[i]);
-	if (joined->meeting_count)
-		qsort(joined->meetings, joined->meeting_count, sizeof(*joined->meetings),
+	for (uint32_t i = 0; i < joined->collective_count; i++)
+		place_collective(joined, &joined->collectives[i]);
+	if (joined->collective_count)
+		qsort(joined->collectives, joined->collective_count, sizeof(*joined->collectives),
 		      collective_compare_time);
-	for (uint32_t i = 0; i < joined->meeting_count; i++)
-		for (uint32_t k = 0; k < joined->meetings[i].count; k++) {
+	for (uint32_t i = 0; i < joined->collective_count; i++)
+		for (uint32_t k = 0; k < joined->collectives[i].count; k++) {
 			const struct ss_member *member =
-				&joined->members[joined->meetings[i].first + k];
+				&joined->members[joined->collectives[i].first + k];
 
-			joined->meeting_of[member->rank][member->arrival] = i;
+			joined->collective_of[member->rank][member->arrival] = i;
 		}
 }
 
@@ -212,8 +218,8 @@ void ss_joined_release(struct ss_joined *joined)
 {
 	if (!joined->memory)
 		return;
-	ss_memory_free(joined->memory, joined->meetings,
-		       joined->meeting_capacity * sizeof(*joined->meetings));
+	ss_memory_free(joined->memory, joined->collectives,
+		       joined->collective_capacity * sizeof(*joined->collectives));
 	ss_memory_free(joined->memory, joined->members,
 		       joined->member_capacity * sizeof(*joined->members));
 	ss_arena_release(&joined->arena);
@@ -228,8 +234,8 @@ enum ss_status ss_join_ranks(struct ss_joined *joined, struct ss_digest *ranks, 
 	*joined = (struct ss_joined){ .memory = memory, .ranks = ranks, .rank_count = rank_count };
 	ss_arena_init(&joined->arena, memory);
 	whole = ss_joined_match(joined);
-	for (uint32_t i = 0; whole && i < joined->meeting_count; i++)
-		describe_collective(joined, &joined->meetings[i]);
+	for (uint32_t i = 0; whole && i < joined->collective_count; i++)
+		describe_collective(joined, &joined->collectives[i]);
 	whole = whole && ss_joined_set_clocks(joined);
 	if (whole) {
 		sort_collectives(joined);

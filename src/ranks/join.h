@@ -14,7 +14,7 @@
 #include "ranks/digest.h"
 #include "trace/pack/pack.h"
 
-#define SS_NO_MEETING UINT32_MAX
+#define SS_NO_COLLECTIVE UINT32_MAX
 
 /* A process group of the job. */
 struct ss_group {
@@ -28,10 +28,10 @@ struct ss_member {
 };
 
 /* One collective with the members that recorded it, by rank. */
-struct ss_meeting {
+struct ss_collective {
 	uint32_t group;
 	uint32_t first, count; /* in `members` */
-	enum ss_collective kind;
+	enum ss_collective_kind kind;
 	bool is_symmetric;     /* and has at least two members: waits can be measured */
 	bool breaks_causality; /* on the aligned clocks a member left before the last arrived */
 	int64_t transfer_ns;   /* the shortest stay */
@@ -51,7 +51,7 @@ struct ss_clock {
 	int64_t middle_ns;  /* own time at which the offset is exact */
 	uint32_t anchors;   /* collectives that show it */
 	int64_t residual_p50_ns, residual_p90_ns;
-	uint32_t violations; /* meetings with this rank that break causality */
+	uint32_t violations; /* collectives with this rank that break causality */
 };
 
 struct ss_joined {
@@ -59,17 +59,17 @@ struct ss_joined {
 	struct ss_arena arena;
 	struct ss_digest *ranks; /* lent */
 	uint32_t rank_count;
-	uint32_t *hosts;              /* per rank: number of its host; 0: not recorded */
-	struct ss_classes host_ranks; /* of each host */
+	uint32_t *hosts;                  /* per rank: number of its host; 0: not recorded */
+	struct ss_class_lists host_ranks; /* of each host */
 	struct ss_group *groups;
 	uint32_t *group_members; /* ranks */
 	uint32_t group_count;
-	uint32_t **rank_groups;      /* per rank: job's number of each of its groups */
-	struct ss_meeting *meetings; /* by their first start */
-	uint32_t meeting_count, meeting_capacity;
+	uint32_t **rank_groups;            /* per rank: job's number of each of its groups */
+	struct ss_collective *collectives; /* by their first start */
+	uint32_t collective_count, collective_capacity;
 	struct ss_member *members;
 	uint32_t member_count, member_capacity;
-	uint32_t **meeting_of; /* per rank and arrival: meeting or SS_NO_MEETING */
+	uint32_t **collective_of; /* per rank and arrival: collective or SS_NO_COLLECTIVE */
 	struct ss_clock *clocks;
 	uint64_t unmatched; /* arrivals without a match */
 	bool by_pairs;      /* clocks were compared by sends and receives, too */
@@ -96,9 +96,9 @@ static inline const struct ss_arrival *ss_joined_arrival(const struct ss_joined 
 /* join.c: fills groups with their members, and hosts. */
 SS_MUST_USE bool ss_joined_find_groups(struct ss_joined *joined);
 SS_MUST_USE bool ss_joined_find_hosts(struct ss_joined *joined);
-/* match.c: fills groups, meetings and members. */
+/* match.c: fills groups, collectives and members. */
 SS_MUST_USE bool ss_joined_match(struct ss_joined *joined);
-/* clock_offsets.c: fills clocks from the meetings. */
+/* clock_offsets.c: fills clocks from the collectives. */
 SS_MUST_USE bool ss_joined_set_clocks(struct ss_joined *joined);
 
 /*
@@ -115,8 +115,8 @@ struct ss_missing_ranks {
 struct ss_missing_ranks ss_missing_ranks(const struct ss_joined *joined);
 
 /* "rank 3 of 8 is missing" */
-void ss_missing_ranks_tell(const struct ss_missing_ranks *missing, struct ss_text *out);
+void ss_joined_format_missing(const struct ss_missing_ranks *missing, struct ss_text *out);
 
-void ss_joined_note(const struct ss_joined *joined, struct ss_table *out);
+void ss_joined_add_notes(const struct ss_joined *joined, struct ss_table *out);
 
 #endif

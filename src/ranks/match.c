@@ -30,7 +30,7 @@ struct matcher {
 
 /* A member of a collective that is not stored yet. */
 struct participant {
-	uint32_t meeting; /* any number: participants with the same one belong together */
+	uint32_t collective; /* any number: participants with the same one belong together */
 	struct ss_member member;
 };
 
@@ -38,8 +38,8 @@ static int participant_compare(const void *a, const void *b)
 {
 	const struct participant *x = a, *y = b;
 
-	if (x->meeting != y->meeting)
-		return x->meeting < y->meeting ? -1 : 1;
+	if (x->collective != y->collective)
+		return x->collective < y->collective ? -1 : 1;
 	if (x->member.rank != y->member.rank)
 		return x->member.rank < y->member.rank ? -1 : 1;
 	return x->member.arrival < y->member.arrival ? -1 : x->member.arrival > y->member.arrival;
@@ -48,21 +48,21 @@ static int participant_compare(const void *a, const void *b)
 static bool store_collective(struct ss_joined *joined, uint32_t group,
 			     const struct participant *participants, uint32_t count)
 {
-	uint32_t number = joined->meeting_count;
+	uint32_t number = joined->collective_count;
 
-	if (!ss_memory_reserve(joined->memory, (void **)&joined->meetings,
-			       &joined->meeting_capacity, (size_t)number + 1,
-			       sizeof(*joined->meetings)) ||
+	if (!ss_memory_reserve(joined->memory, (void **)&joined->collectives,
+			       &joined->collective_capacity, (size_t)number + 1,
+			       sizeof(*joined->collectives)) ||
 	    !ss_memory_reserve(joined->memory, (void **)&joined->members, &joined->member_capacity,
 			       (size_t)joined->member_count + count, sizeof(*joined->members)))
 		return false;
-	joined->meetings[number] = (struct ss_meeting){ .group = group,
-							.first = joined->member_count,
-							.count = count };
-	joined->meeting_count++;
+	joined->collectives[number] = (struct ss_collective){ .group = group,
+							      .first = joined->member_count,
+							      .count = count };
+	joined->collective_count++;
 	for (uint32_t i = 0; i < count; i++) {
 		joined->members[joined->member_count++] = participants[i].member;
-		joined->meeting_of[participants[i].member.rank][participants[i].member.arrival] =
+		joined->collective_of[participants[i].member.rank][participants[i].member.arrival] =
 			number;
 	}
 	return true;
@@ -77,7 +77,8 @@ static bool store_collectives(struct ss_joined *joined, uint32_t group,
 		uint32_t kept = from + 1;
 
 		for (to = from + 1;
-		     to < count && participants[to].meeting == participants[from].meeting; to++)
+		     to < count && participants[to].collective == participants[from].collective;
+		     to++)
 			if (participants[to].member.rank != participants[kept - 1].member.rank)
 				participants[kept++] = participants[to];
 		if (kept - from > 1 &&
@@ -159,7 +160,7 @@ static struct ss_visits unmatched_visits(struct matcher *matcher, uint32_t group
 	for (uint32_t i = from; order && i < to; i++) {
 		uint32_t at = matcher->orders[r][i];
 
-		if (joined->meeting_of[r][at] == SS_NO_MEETING &&
+		if (joined->collective_of[r][at] == SS_NO_COLLECTIVE &&
 		    can_match(joined, group, &visits.arrivals[at]))
 			order[visits.count++] = at;
 	}
@@ -202,7 +203,7 @@ static bool match_by_number(struct matcher *matcher, uint32_t group, const struc
 {
 	struct ss_joined *joined = matcher->joined;
 	const uint32_t *members = joined->group_members + joined->groups[group].first;
-	uint32_t total = 0, count = 0, meeting = 0;
+	uint32_t total = 0, count = 0, collective = 0;
 	struct numbered_arrival *all;
 	struct participant *participants;
 
@@ -228,8 +229,8 @@ static bool match_by_number(struct matcher *matcher, uint32_t group, const struc
 	for (uint32_t i = 0; i < count; i++) {
 		if (i &&
 		    (all[i].sequence != all[i - 1].sequence || all[i].kernel != all[i - 1].kernel))
-			meeting++;
-		participants[i] = (struct participant){ meeting, all[i].member };
+			collective++;
+		participants[i] = (struct participant){ collective, all[i].member };
 	}
 	return store_collectives(joined, group, participants, count);
 }
@@ -239,7 +240,7 @@ static bool match_by_number(struct matcher *matcher, uint32_t group, const struc
 /* A rank of the base's component with the clock of `other`: itself, or one of its host. */
 static uint32_t rank_with_known_shift(const struct matcher *matcher, uint32_t base, uint32_t other)
 {
-	const struct ss_classes *ranks = &matcher->joined->host_ranks;
+	const struct ss_class_lists *ranks = &matcher->joined->host_ranks;
 	uint32_t host = matcher->joined->hosts[other];
 
 	if (matcher->components[base] == SS_NO_ROW ||
@@ -254,7 +255,7 @@ static uint32_t rank_with_known_shift(const struct matcher *matcher, uint32_t ba
 /* The shift between the base and a rank of its component. */
 static struct ss_shift known_shift(const struct matcher *matcher, uint32_t base, uint32_t known)
 {
-	struct ss_shift back = ss_shift_turned(&matcher->shifts[base]);
+	struct ss_shift back = ss_shift_inverse(&matcher->shifts[base]);
 
 	return ss_shift_then(&matcher->shifts[known], &back);
 }
@@ -310,7 +311,7 @@ static void join_components(struct matcher *matcher, uint32_t base, uint32_t oth
 		return;
 	}
 	/* the ranks of the other's component are shifted through it */
-	back = ss_shift_turned(&matcher->shifts[other]);
+	back = ss_shift_inverse(&matcher->shifts[other]);
 	moved = ss_shift_then(&back, &moved);
 	for (uint32_t r = matcher->firsts[from]; r != SS_NO_ROW; r = matcher->next[r]) {
 		matcher->components[r] = into;
@@ -349,7 +350,7 @@ static void drop_ragged_pairs(struct matcher *matcher, const struct ss_visits *b
 			apart_ns[count++] = end_distance(base, other, shift, partner[i], i);
 	if (!count)
 		return;
-	usual_ns = ss_value_at(apart_ns, count, count / 2);
+	usual_ns = ss_nth_smallest(apart_ns, count, count / 2);
 	if (count >= RAGGED_PAIRS_MIN && usual_ns > limit_ns / RAGGED_TIMES)
 		limit_ns = usual_ns < INT64_MAX / RAGGED_TIMES ? usual_ns * RAGGED_TIMES
 							       : INT64_MAX;
@@ -387,8 +388,8 @@ static bool pair_visits(struct matcher *matcher, const struct ss_visits *base, u
 	}
 	/* the rest shows less about the shift than what was matched before */
 	if (matcher->failed ||
-	    (!together && !ss_visits_shift(base, other, likely, count, matcher->joined->memory,
-					   shift, &matcher->failed)))
+	    (!together && !ss_visits_find_shift(base, other, likely, count, matcher->joined->memory,
+						shift, &matcher->failed)))
 		return false;
 	ss_visits_pair(base, other, shift, partner, back);
 	drop_ragged_pairs(matcher, base, other, shift, partner);
@@ -539,14 +540,14 @@ bool ss_joined_match(struct ss_joined *joined)
 	struct matcher matcher = { .joined = joined };
 	size_t count = (size_t)joined->rank_count + 1;
 
-	joined->meeting_of = SS_ARENA_NEW(&joined->arena, uint32_t *, count);
+	joined->collective_of = SS_ARENA_NEW(&joined->arena, uint32_t *, count);
 	matcher.shifts = SS_ARENA_NEW(&joined->arena, struct ss_shift, count);
 	matcher.components = SS_ARENA_NEW(&joined->arena, uint32_t, count);
 	matcher.orders = SS_ARENA_NEW(&joined->arena, uint32_t *, count);
 	matcher.next = SS_ARENA_NEW(&joined->arena, uint32_t, count);
 	matcher.last = SS_ARENA_NEW(&joined->arena, uint32_t, count);
 	matcher.firsts = SS_ARENA_NEW(&joined->arena, uint32_t, count);
-	if (!joined->meeting_of || !matcher.shifts || !matcher.components || !matcher.orders ||
+	if (!joined->collective_of || !matcher.shifts || !matcher.components || !matcher.orders ||
 	    !matcher.next || !matcher.last || !matcher.firsts || !ss_joined_find_hosts(joined) ||
 	    !ss_joined_find_groups(joined))
 		return false;
@@ -554,21 +555,21 @@ bool ss_joined_match(struct ss_joined *joined)
 		uint32_t arrivals = joined->ranks[r].arrival_count;
 
 		matcher.components[r] = matcher.next[r] = SS_NO_ROW;
-		joined->meeting_of[r] = SS_ARENA_NEW(&joined->arena, uint32_t,
-						     (size_t)arrivals + 1);
-		if (!joined->meeting_of[r] || !order_arrivals(&matcher, r))
+		joined->collective_of[r] = SS_ARENA_NEW(&joined->arena, uint32_t,
+							(size_t)arrivals + 1);
+		if (!joined->collective_of[r] || !order_arrivals(&matcher, r))
 			return false;
 		for (uint32_t i = 0; i < arrivals; i++)
-			joined->meeting_of[r][i] = SS_NO_MEETING;
+			joined->collective_of[r][i] = SS_NO_COLLECTIVE;
 	}
 	if (!match_groups(&matcher))
 		return false;
-	ss_memory_fit(joined->memory, (void **)&joined->meetings, &joined->meeting_capacity,
-		      joined->meeting_count, sizeof(*joined->meetings));
+	ss_memory_fit(joined->memory, (void **)&joined->collectives, &joined->collective_capacity,
+		      joined->collective_count, sizeof(*joined->collectives));
 	ss_memory_fit(joined->memory, (void **)&joined->members, &joined->member_capacity,
 		      joined->member_count, sizeof(*joined->members));
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++)
-			joined->unmatched += joined->meeting_of[r][i] == SS_NO_MEETING;
+			joined->unmatched += joined->collective_of[r][i] == SS_NO_COLLECTIVE;
 	return true;
 }

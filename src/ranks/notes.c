@@ -39,7 +39,7 @@ struct ss_missing_ranks ss_missing_ranks(const struct ss_joined *joined)
 	return missing;
 }
 
-void ss_missing_ranks_tell(const struct ss_missing_ranks *missing, struct ss_text *out)
+void ss_joined_format_missing(const struct ss_missing_ranks *missing, struct ss_text *out)
 {
 	if (missing->count == 1)
 		ss_text_addf(out, "rank %s of %lld is missing", missing->list,
@@ -57,7 +57,7 @@ static void note_missing_ranks(const struct ss_joined *joined, struct ss_table *
 
 	if (!missing.count)
 		return;
-	ss_missing_ranks_tell(&missing, &text);
+	ss_joined_format_missing(&missing, &text);
 	if (text.length)
 		ss_table_note(out, "%c%s.", text.data[0] == 'r' ? 'R' : text.data[0],
 			      text.data + 1);
@@ -165,7 +165,7 @@ static void note_packs(const struct ss_joined *joined, struct ss_table *out)
 			      packs->stale == 1 ? "it" : "each");
 }
 
-void ss_joined_note(const struct ss_joined *joined, struct ss_table *out)
+void ss_joined_add_notes(const struct ss_joined *joined, struct ss_table *out)
 {
 	note_missing_ranks(joined, out);
 	note_duplicate_ranks(joined, out);

@@ -14,7 +14,7 @@
 /* Clamped as in digest files, so that sums fit. */
 static uint64_t bound_own_time(int64_t own_ns)
 {
-	struct ss_range_ends ends = ss_range_ends(SS_RANGE_SPAN);
+	struct ss_field_range_ends ends = ss_field_range_ends(SS_RANGE_SPAN);
 
 	return (uint64_t)(own_ns < ends.first  ? ends.first
 			  : own_ns > ends.last ? ends.last
@@ -74,7 +74,7 @@ void ss_digest_own(const struct ss_digest *digest, const struct ss_arrival *arri
 	}
 }
 
-bool ss_digest_fold(struct ss_digest *digest)
+bool ss_digest_pack_arrivals(struct ss_digest *digest)
 {
 	size_t bytes = digest->whole_count * sizeof(*digest->arrivals);
 
@@ -89,11 +89,11 @@ bool ss_digest_fold(struct ss_digest *digest)
 	}
 	ss_memory_fit(digest->memory, (void **)&digest->own, &digest->own_capacity,
 		      digest->own_count, 1);
-	ss_digest_drop_wholes(digest);
+	ss_digest_free_wholes(digest);
 	return true;
 }
 
-bool ss_digest_unfold(struct ss_digest *digest)
+bool ss_digest_unpack_arrivals(struct ss_digest *digest)
 {
 	size_t bytes = digest->arrival_count * sizeof(*digest->wholes);
 
@@ -108,7 +108,7 @@ bool ss_digest_unfold(struct ss_digest *digest)
 	return true;
 }
 
-void ss_digest_drop_wholes(struct ss_digest *digest)
+void ss_digest_free_wholes(struct ss_digest *digest)
 {
 	ss_memory_free(digest->memory, digest->wholes,
 		       digest->whole_capacity * sizeof(*digest->wholes));

@@ -98,7 +98,7 @@ static bool visits_overlap(const struct ss_arrival *a, const struct ss_arrival *
 uint32_t ss_visits_pair(const struct ss_visits *base, const struct ss_visits *other,
 			const struct ss_shift *shift, uint32_t *partner, uint32_t *back)
 {
-	struct ss_shift backwards = ss_shift_turned(shift);
+	struct ss_shift backwards = ss_shift_inverse(shift);
 	uint32_t paired = 0;
 
 	for (uint32_t i = 0; i < base->count; i++)
@@ -304,7 +304,7 @@ struct shift_trial {
 
 static int64_t median_difference(int64_t *values, uint32_t count)
 {
-	return ss_value_at(values, count, count / 2);
+	return ss_nth_smallest(values, count, count / 2);
 }
 
 /* Collects the differences of the pairs from..to, in the order of time; returns how many. */
@@ -454,9 +454,9 @@ static bool prepare_ballot(struct shift_ballot *ballot, struct shift_trial *tria
 	return trial->partner && trial->back && trial->differences && ballot->votes;
 }
 
-bool ss_visits_shift(const struct ss_visits *base, const struct ss_visits *other,
-		     const struct ss_shift *likely, uint32_t likely_count, struct ss_memory *memory,
-		     struct ss_shift *out, bool *failed)
+bool ss_visits_find_shift(const struct ss_visits *base, const struct ss_visits *other,
+			  const struct ss_shift *likely, uint32_t likely_count,
+			  struct ss_memory *memory, struct ss_shift *out, bool *failed)
 {
 	struct shift_ballot ballot = { .base = base, .other = other };
 	struct ss_arena scratch;

@@ -36,7 +36,7 @@ static inline int64_t ss_shift_apply(const struct ss_shift *shift, int64_t momen
 }
 
 /* The inverse; drifts are so small that their square does not count. */
-static inline struct ss_shift ss_shift_turned(const struct ss_shift *shift)
+static inline struct ss_shift ss_shift_inverse(const struct ss_shift *shift)
 {
 	return (struct ss_shift){ ss_moment_cut(-shift->shift_ns), -shift->drift_ppb,
 				  ss_moment_add(shift->middle_ns, shift->shift_ns) };
@@ -79,8 +79,8 @@ bool ss_visits_fit(const struct ss_visits *base, const struct ss_visits *other,
  * Finds the shift on which most pairs agree. The `likely` ones are tried first, and the
  * first that explains most is taken. False: nothing agrees, or no memory (*failed).
  */
-bool ss_visits_shift(const struct ss_visits *base, const struct ss_visits *other,
-		     const struct ss_shift *likely, uint32_t likely_count, struct ss_memory *memory,
-		     struct ss_shift *out, bool *failed);
+bool ss_visits_find_shift(const struct ss_visits *base, const struct ss_visits *other,
+			  const struct ss_shift *likely, uint32_t likely_count,
+			  struct ss_memory *memory, struct ss_shift *out, bool *failed);
 
 #endif

@@ -16,7 +16,8 @@
 
 static bool is_any_letter(char byte)
 {
-	return (ss_lower(byte) >= 'a' && ss_lower(byte) <= 'z') || (unsigned char)byte >= 0x80;
+	return (ss_char_lower(byte) >= 'a' && ss_char_lower(byte) <= 'z') ||
+	       (unsigned char)byte >= 0x80;
 }
 
 static bool is_word_byte(char byte)
@@ -38,7 +39,7 @@ static bool follows_words(const char *text, const char *at, const char *words)
 		return false;
 	at -= length;
 	for (size_t i = 0; i < length; i++)
-		if (ss_lower(at[i]) != words[i])
+		if (ss_char_lower(at[i]) != words[i])
 			return false;
 	return true;
 }
@@ -46,7 +47,7 @@ static bool follows_words(const char *text, const char *at, const char *words)
 /* --- networks ------------------------------------------------------------------------- */
 
 /* "data.model@torch.com", "adam@turing" */
-static size_t mail_length(struct ss_address_scan *scan, const char *at, const char *end)
+static size_t mail_length(struct ss_redact_address_scan *scan, const char *at, const char *end)
 {
 	const char *sign = scan->mail_end, *stop;
 
@@ -95,7 +96,7 @@ static size_t named_ip_length(const char *text, const char *at, const char *end)
 	return 0;
 }
 
-bool ss_address_is_network(const char *text, const char *at, const char *end)
+bool ss_redact_is_network(const char *text, const char *at, const char *end)
 {
 	return ip_length(at, end, '.') || named_ip_length(text, at, end);
 }
@@ -154,7 +155,7 @@ static bool is_domain_ending(const char *label, size_t length)
 	for (size_t i = 0; i < SS_COUNT(domains); i++) {
 		size_t k = 0;
 
-		while (k < length && ss_lower(label[k]) == domains[i][k])
+		while (k < length && ss_char_lower(label[k]) == domains[i][k])
 			k++;
 		if (k == length && !domains[i][k])
 			return true;
@@ -163,7 +164,7 @@ static bool is_domain_ending(const char *label, size_t length)
 }
 
 /* Finds the end of a host name, and whether it is in a domain. */
-static void host_scan(struct ss_address_scan *scan, const char *at, const char *end)
+static void host_scan(struct ss_redact_address_scan *scan, const char *at, const char *end)
 {
 	const char *stop = at, *label;
 
@@ -185,7 +186,7 @@ static void host_scan(struct ss_address_scan *scan, const char *at, const char *
 }
 
 /* "turing.cluster.local" */
-static size_t domain_length(struct ss_address_scan *scan, const char *at, const char *end)
+static size_t domain_length(struct ss_redact_address_scan *scan, const char *at, const char *end)
 {
 	const char *stop;
 
@@ -230,7 +231,7 @@ static size_t host_length(const char *text, const char *at, const char *end)
 }
 
 /* "turing:/data/set"; a disk of Windows has one letter. */
-static size_t remote_length(struct ss_address_scan *scan, const char *at, const char *end)
+static size_t remote_length(struct ss_redact_address_scan *scan, const char *at, const char *end)
 {
 	const char *stop;
 
@@ -319,8 +320,8 @@ static size_t encoded_length(const char *at, const char *end)
 	return has_escape ? (size_t)(stop - at) : 0;
 }
 
-size_t ss_address_length(struct ss_address_scan *scan, const char *text, const char *at,
-			 const char *end)
+size_t ss_redact_address_length(struct ss_redact_address_scan *scan, const char *text,
+				const char *at, const char *end)
 {
 	size_t length;
 

@@ -159,9 +159,9 @@ static const struct {
 /* Keys that describe the run stay, so that a copy says as much; their values are replaced. */
 static enum ss_redact_class run_key_class(const char *key, size_t length)
 {
-	struct ss_run_key found;
+	struct ss_redact_run_key found;
 
-	if (!ss_run_key_find(key, length, &found))
+	if (!ss_redact_run_key_find(key, length, &found))
 		return SS_REDACT_OTHER;
 	return found.fact == SS_RUN_HOST      ? SS_REDACT_HOST
 	       : found.fact == SS_RUN_COMMAND ? SS_REDACT_ENVIRONMENT

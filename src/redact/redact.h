@@ -86,27 +86,27 @@ struct ss_redactor {
 };
 
 /* Whether files are to be read with other texts; false for NULL. */
-static inline bool ss_redactor_replaces(const struct ss_redactor *redactor)
+static inline bool ss_redact_replaces(const struct ss_redactor *redactor)
 {
 	return redactor && !redactor->only_counts;
 }
 
 /* Close it also when it failed. A key of NULL: it only counts. */
 SS_MUST_USE
-enum ss_status ss_redactor_open(struct ss_redactor *redactor, const unsigned char *key,
-				struct ss_error *err);
-void ss_redactor_close(struct ss_redactor *redactor);
+enum ss_status ss_redact_open(struct ss_redactor *redactor, const unsigned char *key,
+			      struct ss_error *err);
+void ss_redact_close(struct ss_redactor *redactor);
 
 /* The name of a class for a count (singular or plural), and its word for --keep, or NULL. */
 const char *ss_redact_class_title(enum ss_redact_class class, uint32_t count);
 const char *ss_redact_class_option(enum ss_redact_class class);
 
 /* The distinct texts of a class that were changed. */
-uint32_t ss_redactor_count(const struct ss_redactor *redactor, enum ss_redact_class class);
+uint32_t ss_redact_count(const struct ss_redactor *redactor, enum ss_redact_class class);
 
 /* Adds the text to the list of changed ones. */
-void ss_redactor_note(struct ss_redactor *redactor, enum ss_redact_class class, const char *text,
-		      size_t length);
+void ss_redact_note(struct ss_redactor *redactor, enum ss_redact_class class, const char *text,
+		    size_t length);
 
 /*
  * text.c: appends the replacement of the text and returns true; false: the text may stay as it is,
@@ -142,7 +142,7 @@ enum ss_status ss_redact_source(struct ss_redactor *redactor, struct ss_source *
  */
 
 /* The state of a scan through a text; zeroed at its beginning. */
-struct ss_address_scan {
+struct ss_redact_address_scan {
 	const char *mail_end; /* of the letters and signs that names of mail have */
 	const char *host_end; /* the same of names of hosts */
 	const char *label; /* the last part of the name of a host; NULL: it is none of a domain */
@@ -153,10 +153,10 @@ struct ss_address_scan {
  * the name of a home folder, a word with letters written as "%61" or "\u0061". 0: none of these.
  * Call it with rising `at`.
  */
-size_t ss_address_length(struct ss_address_scan *scan, const char *text, const char *at,
-			 const char *end);
+size_t ss_redact_address_length(struct ss_redact_address_scan *scan, const char *text,
+				const char *at, const char *end);
 
 /* Whether the digits of a network address begin here, also right after letters. */
-bool ss_address_is_network(const char *text, const char *at, const char *end);
+bool ss_redact_is_network(const char *text, const char *at, const char *end);
 
 #endif

@@ -67,7 +67,7 @@ static bool is_key_separator(char byte)
 	return byte == '_' || byte == '-' || byte == ' ' || byte == '.' || byte == '/';
 }
 
-bool ss_run_key_find(const char *key, size_t length, struct ss_run_key *out)
+bool ss_redact_run_key_find(const char *key, size_t length, struct ss_redact_run_key *out)
 {
 	char plain[KEY_BYTES_MAX];
 	size_t count = 0;
@@ -77,12 +77,12 @@ bool ss_run_key_find(const char *key, size_t length, struct ss_run_key *out)
 			continue;
 		if (count == KEY_BYTES_MAX)
 			return false;
-		plain[count++] = ss_lower(key[i]);
+		plain[count++] = ss_char_lower(key[i]);
 	}
 	for (uint32_t i = 0; i < SS_COUNT(run_keys); i++)
 		if (strlen(run_keys[i].key) == count &&
 		    memcmp(run_keys[i].key, plain, count) == 0) {
-			*out = (struct ss_run_key){ run_keys[i].fact, i + 1 };
+			*out = (struct ss_redact_run_key){ run_keys[i].fact, i + 1 };
 			return true;
 		}
 	return false;

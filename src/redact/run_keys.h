@@ -20,12 +20,12 @@ enum ss_run_fact {
 	SS_RUN_FACTS
 };
 
-struct ss_run_key {
+struct ss_redact_run_key {
 	enum ss_run_fact fact;
 	uint32_t place; /* of several keys of one fact the first in the list counts; from 1 on */
 };
 
 /* False: the key says nothing about the run. */
-bool ss_run_key_find(const char *key, size_t length, struct ss_run_key *out);
+bool ss_redact_run_key_find(const char *key, size_t length, struct ss_redact_run_key *out);
 
 #endif

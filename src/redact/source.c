@@ -102,9 +102,9 @@ static bool answer_make(struct ss_redact_stream *stream, enum ss_redact_class cl
 			    class == SS_REDACT_KEY ? class : (enum ss_redact_class)out->class, text,
 			    length, &stream->made))
 		return !ss_text_failed(&stream->made);
-	ss_redactor_note(stream->redactor,
-			 class == SS_REDACT_KEY ? class : (enum ss_redact_class)out->class, text,
-			 length);
+	ss_redact_note(stream->redactor,
+		       class == SS_REDACT_KEY ? class : (enum ss_redact_class)out->class, text,
+		       length);
 	if (escaped)
 		add_json_escaped(&stream->answered, stream->made.data, stream->made.length);
 	else
@@ -346,8 +346,8 @@ static const struct {
 	[SS_REDACT_OTHER] = { "other value", "other values", NULL },
 };
 
-enum ss_status ss_redactor_open(struct ss_redactor *redactor, const unsigned char *key,
-				struct ss_error *err)
+enum ss_status ss_redact_open(struct ss_redactor *redactor, const unsigned char *key,
+			      struct ss_error *err)
 {
 	memset(redactor, 0, sizeof(*redactor));
 	if (key)
@@ -364,7 +364,7 @@ enum ss_status ss_redactor_open(struct ss_redactor *redactor, const unsigned cha
 	return SS_OK;
 }
 
-void ss_redactor_close(struct ss_redactor *redactor)
+void ss_redact_close(struct ss_redactor *redactor)
 {
 	for (int i = 0; i < SS_REDACT_CLASSES; i++)
 		ss_strings_release(&redactor->changed[i]);
@@ -385,14 +385,14 @@ const char *ss_redact_class_option(enum ss_redact_class class)
 	return class_words[class].option;
 }
 
-uint32_t ss_redactor_count(const struct ss_redactor *redactor, enum ss_redact_class class)
+uint32_t ss_redact_count(const struct ss_redactor *redactor, enum ss_redact_class class)
 {
 	/* the first text of a list is the empty one */
 	return redactor->changed[class].count ? redactor->changed[class].count - 1 : 0;
 }
 
-void ss_redactor_note(struct ss_redactor *redactor, enum ss_redact_class class, const char *text,
-		      size_t length)
+void ss_redact_note(struct ss_redactor *redactor, enum ss_redact_class class, const char *text,
+		    size_t length)
 {
 	ss_gate_lock(redactor->gate);
 	/* without memory the list lacks it; the text itself is changed all the same */

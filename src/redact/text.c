@@ -90,10 +90,10 @@ static bool looks_like_id(const char *token, size_t length)
 			continue;
 		}
 		/* a letter, or bf16 */
-		sizes &= end - at == 1 || (end - at == 2 && ss_lower(token[at]) == 'b' &&
-					   ss_lower(token[at + 1]) == 'f');
-		if (end - at == 1 && ss_lower(token[at]) != 'x' && is_ascii(token + at, 1))
-			alone |= UINT32_C(1) << (ss_lower(token[at]) - 'a');
+		sizes &= end - at == 1 || (end - at == 2 && ss_char_lower(token[at]) == 'b' &&
+					   ss_char_lower(token[at + 1]) == 'f');
+		if (end - at == 1 && ss_char_lower(token[at]) != 'x' && is_ascii(token + at, 1))
+			alone |= UINT32_C(1) << (ss_char_lower(token[at]) - 'a');
 	}
 	if (hex && digits && digits < length && !sizes)
 		return true;
@@ -233,7 +233,7 @@ static const char *token_find_end(const char *text, const char *at, const char *
 {
 	for (at++; at < end && (is_letter_or_high(*at) || ss_char_is_digit(*at)); at++)
 		if (ss_char_is_digit(*at) && !ss_char_is_digit(at[-1]) &&
-		    ss_address_is_network(text, at, end))
+		    ss_redact_is_network(text, at, end))
 			break;
 	return at;
 }
@@ -242,12 +242,12 @@ static bool words_redact(const struct word_rules *words, const char *text, size_
 			 struct ss_text *out)
 {
 	const char *at = text, *end = text + length;
-	struct ss_address_scan scan = { 0 };
+	struct ss_redact_address_scan scan = { 0 };
 	bool changed = false;
 
 	while (at < end) {
 		const char *from = at;
-		size_t address = ss_address_length(&scan, text, at, end);
+		size_t address = ss_redact_address_length(&scan, text, at, end);
 
 		if (address) {
 			add_pseudonym(words->redactor, at, address, out);
@@ -282,7 +282,7 @@ static bool is_decimal_number(const char *text, size_t length)
 		return false;
 	if (at < length && text[at] == '.')
 		at = skip_text_digits(text, length, at + 1);
-	if (at < length && ss_lower(text[at]) == 'e') {
+	if (at < length && ss_char_lower(text[at]) == 'e') {
 		at += at + 1 < length && (text[at + 1] == '-' || text[at + 1] == '+');
 		if (at + 1 == length)
 			return false;

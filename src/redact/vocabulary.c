@@ -16,14 +16,14 @@ static uint32_t hash_lower(const char *word, size_t length)
 	uint32_t hash = 2166136261u;
 
 	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)ss_lower(word[i])) * 16777619u;
+		hash = (hash ^ (unsigned char)ss_char_lower(word[i])) * 16777619u;
 	return hash ^ hash >> 15;
 }
 
 static bool word_is_listed(const char *word, size_t length, const char *listed)
 {
 	for (size_t i = 0; i < length; i++)
-		if (ss_lower(word[i]) != listed[i])
+		if (ss_char_lower(word[i]) != listed[i])
 			return false;
 	return listed[length] == ' ';
 }
@@ -72,7 +72,7 @@ static bool word_begins_with(const char *word, size_t length, const char *listed
 	if (length < listed_length)
 		return false;
 	for (size_t i = 0; i < listed_length; i++)
-		if (ss_lower(word[i]) != listed[i])
+		if (ss_char_lower(word[i]) != listed[i])
 			return false;
 	return true;
 }

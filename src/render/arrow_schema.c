@@ -247,7 +247,7 @@ static bool schema_make_column(const struct ss_table *table, uint32_t index,
 	out->flags = ARROW_FLAG_NULLABLE;
 	if (column->type == SS_COLUMN_TEXT && !schema_add_texts(out))
 		return false;
-	if (ss_column_role(table, index) == SS_ROLE_KEY)
+	if (ss_view_column_role(table, index) == SS_ROLE_KEY)
 		ss_text_add_string(&roles, " key");
 	if (is_moment)
 		ss_text_add_string(&roles, " moment");

@@ -216,5 +216,5 @@ const struct ss_renderer ss_renderer_json = {
 	.name = "json",
 	.view = json_view,
 	.report = json_report,
-	.diagnosis = ss_diagnosis_json,
+	.diagnosis = ss_render_verdict_json,
 };

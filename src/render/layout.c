@@ -21,10 +21,10 @@ struct text_limit {
 };
 
 static const struct text_limit limit_good = { TEXT_WIDTH_GOOD, true };
-static const struct text_limit limit_short = { SS_LAYOUT_TEXT_MIN, true };
-static const struct text_limit limit_any = { SS_LAYOUT_TEXT_MIN, false };
+static const struct text_limit limit_short = { SS_RENDER_TEXT_MIN, true };
+static const struct text_limit limit_any = { SS_RENDER_TEXT_MIN, false };
 
-bool ss_layout_is_constant(const struct ss_render_layout *layout, uint32_t column)
+bool ss_render_layout_is_constant(const struct ss_render_layout *layout, uint32_t column)
 {
 	for (uint32_t row = 1; row < layout->rows; row++)
 		if (!ss_table_same(layout->table, column, 0, row))
@@ -41,7 +41,7 @@ static bool table_layout_is_absent(const struct ss_render_layout *layout, uint32
 	return true;
 }
 
-size_t ss_layout_heading(const struct ss_column *column, char *out, size_t capacity)
+size_t ss_render_layout_heading(const struct ss_column *column, char *out, size_t capacity)
 {
 	size_t length = ss_column_stem(column->name);
 	/* "idle %" and "idle" are two columns of one table */
@@ -55,8 +55,8 @@ size_t ss_layout_heading(const struct ss_column *column, char *out, size_t capac
 	return length + strlen(sign);
 }
 
-size_t ss_layout_width(const struct ss_render_layout *layout, uint32_t row, uint32_t column,
-		       struct ss_text *scratch)
+size_t ss_render_layout_width(const struct ss_render_layout *layout, uint32_t row, uint32_t column,
+			      struct ss_text *scratch)
 {
 	struct ss_cell cell = ss_table_cell(layout->table, row, column);
 
@@ -65,12 +65,13 @@ size_t ss_layout_width(const struct ss_render_layout *layout, uint32_t row, uint
 	return ss_text_columns(scratch->data, scratch->length);
 }
 
-const struct ss_cell *ss_layout_totals(const struct ss_render_layout *layout, uint32_t *label)
+const struct ss_cell *ss_render_layout_totals(const struct ss_render_layout *layout,
+					      uint32_t *label)
 {
 	const struct ss_table *table = layout->table;
 	bool any = false;
 
-	*label = SS_LAYOUT_COLUMNS;
+	*label = SS_RENDER_COLUMNS_MAX;
 	if (!table->totals || ss_table_all_rows(table) < 2)
 		return NULL;
 	for (uint32_t i = 0; i < table->view->column_count; i++) {
@@ -78,7 +79,7 @@ const struct ss_cell *ss_layout_totals(const struct ss_render_layout *layout, ui
 			continue;
 		/* the first name, which is wide enough; else the first that has no sum */
 		if (table->totals[i].is_null &&
-		    (*label == SS_LAYOUT_COLUMNS ||
+		    (*label == SS_RENDER_COLUMNS_MAX ||
 		     (table->view->columns[i].type == SS_COLUMN_TEXT &&
 		      table->view->columns[*label].type != SS_COLUMN_TEXT)))
 			*label = i;
@@ -87,8 +88,8 @@ const struct ss_cell *ss_layout_totals(const struct ss_render_layout *layout, ui
 	return any ? table->totals : NULL;
 }
 
-void ss_layout_total_words(const struct ss_render_layout *layout, size_t width, char *out,
-			   size_t capacity)
+void ss_render_layout_total_words(const struct ss_render_layout *layout, size_t width, char *out,
+				  size_t capacity)
 {
 	uint32_t all = ss_table_all_rows(layout->table);
 
@@ -108,7 +109,7 @@ static void table_layout_measure_totals(struct ss_render_layout *layout, struct 
 {
 	const struct ss_view *view = layout->table->view;
 	uint32_t label;
-	const struct ss_cell *totals = ss_layout_totals(layout, &label);
+	const struct ss_cell *totals = ss_render_layout_totals(layout, &label);
 	char words[32];
 
 	for (uint32_t i = 0; totals && i < view->column_count; i++) {
@@ -118,8 +119,8 @@ static void table_layout_measure_totals(struct ss_render_layout *layout, struct 
 		ss_render_cell(&view->columns[i], &totals[i], scratch);
 		table_layout_widen_for(layout, i, ss_text_columns(scratch->data, scratch->length));
 	}
-	if (totals && label != SS_LAYOUT_COLUMNS) {
-		ss_layout_total_words(layout, 0, words, sizeof(words));
+	if (totals && label != SS_RENDER_COLUMNS_MAX) {
+		ss_render_layout_total_words(layout, 0, words, sizeof(words));
 		table_layout_widen_for(layout, label, strlen(words));
 	}
 }
@@ -150,13 +151,13 @@ static void table_layout_measure(struct ss_render_layout *layout, struct ss_text
 
 		layout->shown[i] = !(column->flags & SS_COLUMN_DETAIL) &&
 				   !((column->flags & SS_COLUMN_CONTEXT) &&
-				     ss_layout_is_constant(layout, i)) &&
+				     ss_render_layout_is_constant(layout, i)) &&
 				   !table_layout_is_absent(layout, i);
 		if (!layout->shown[i])
 			continue;
-		layout->width[i] = ss_layout_heading(column, name, sizeof(name));
+		layout->width[i] = ss_render_layout_heading(column, name, sizeof(name));
 		for (uint32_t row = 0; row < layout->rows; row++) {
-			size_t width = ss_layout_width(layout, row, i, scratch);
+			size_t width = ss_render_layout_width(layout, row, i, scratch);
 
 			if (width > layout->width[i])
 				layout->width[i] = width;
@@ -171,11 +172,11 @@ static size_t table_layout_total_width(const struct ss_render_layout *layout)
 
 	for (uint32_t i = 0; i < layout->table->view->column_count; i++)
 		if (layout->shown[i])
-			total += layout->width[i] + SS_LAYOUT_GAP;
-	return total ? total - SS_LAYOUT_GAP : 0;
+			total += layout->width[i] + SS_RENDER_COLUMN_GAP;
+	return total ? total - SS_RENDER_COLUMN_GAP : 0;
 }
 
-uint32_t ss_layout_last(const struct ss_render_layout *layout)
+uint32_t ss_render_layout_last(const struct ss_render_layout *layout)
 {
 	uint32_t last = 0;
 
@@ -193,12 +194,12 @@ static size_t table_layout_least_width(const struct ss_render_layout *layout, ui
 									 : limit.width;
 }
 
-/* The text to shorten: the widest above its least width; SS_LAYOUT_COLUMNS: none. */
+/* The text to shorten: the widest above its least width; SS_RENDER_COLUMNS_MAX: none. */
 static uint32_t table_layout_widest_text(const struct ss_render_layout *layout,
 					 struct text_limit limit, uint32_t *text_columns)
 {
 	const struct ss_view *view = layout->table->view;
-	uint32_t widest = SS_LAYOUT_COLUMNS;
+	uint32_t widest = SS_RENDER_COLUMNS_MAX;
 
 	*text_columns = 0;
 	for (uint32_t i = 0; i < view->column_count; i++) {
@@ -206,27 +207,27 @@ static uint32_t table_layout_widest_text(const struct ss_render_layout *layout,
 			continue;
 		(*text_columns)++;
 		if (layout->width[i] > table_layout_least_width(layout, i, limit) &&
-		    (widest == SS_LAYOUT_COLUMNS || layout->width[i] > layout->width[widest]))
+		    (widest == SS_RENDER_COLUMNS_MAX || layout->width[i] > layout->width[widest]))
 			widest = i;
 	}
 	return widest;
 }
 
-/* The last figure, when there are enough before it; SS_LAYOUT_COLUMNS: none to spare. */
+/* The last figure, when there are enough before it; SS_RENDER_COLUMNS_MAX: none to spare. */
 static uint32_t table_layout_last_figure(const struct ss_render_layout *layout, uint32_t least)
 {
 	const struct ss_view *view = layout->table->view;
-	uint32_t last = SS_LAYOUT_COLUMNS, figures = 0;
+	uint32_t last = SS_RENDER_COLUMNS_MAX, figures = 0;
 
 	for (uint32_t i = 0; i < view->column_count; i++)
 		if (layout->shown[i] && view->columns[i].type != SS_COLUMN_TEXT) {
 			last = i;
 			figures++;
 		}
-	return figures > least ? last : SS_LAYOUT_COLUMNS;
+	return figures > least ? last : SS_RENDER_COLUMNS_MAX;
 }
 
-/* The last column of times, bytes or counts that are 0 in every row; SS_LAYOUT_COLUMNS: none. */
+/* The last column of times, bytes or counts that are 0 in every row; SS_RENDER_COLUMNS_MAX: none. */
 static uint32_t table_layout_zero_figure(const struct ss_render_layout *layout)
 {
 	const struct ss_view *view = layout->table->view;
@@ -237,10 +238,10 @@ static uint32_t table_layout_zero_figure(const struct ss_render_layout *layout)
 		if (layout->shown[i] &&
 		    (type == SS_COLUMN_NS || type == SS_COLUMN_BYTES || type == SS_COLUMN_COUNT) &&
 		    !ss_table_is_null(layout->table, 0, i) && !ss_table_int(layout->table, 0, i) &&
-		    ss_layout_is_constant(layout, i))
+		    ss_render_layout_is_constant(layout, i))
 			return i;
 	}
-	return SS_LAYOUT_COLUMNS;
+	return SS_RENDER_COLUMNS_MAX;
 }
 
 static void table_layout_narrow(struct ss_render_layout *layout, uint32_t column,
@@ -268,14 +269,14 @@ static void table_layout_widen_texts(struct ss_render_layout *layout, const size
 	const struct ss_view *view = layout->table->view;
 
 	for (size_t total = table_layout_total_width(layout); total < available; total++) {
-		uint32_t most = SS_LAYOUT_COLUMNS;
+		uint32_t most = SS_RENDER_COLUMNS_MAX;
 
 		for (uint32_t i = 0; i < view->column_count; i++)
 			if (layout->shown[i] && layout->width[i] < whole[i] &&
-			    (most == SS_LAYOUT_COLUMNS ||
+			    (most == SS_RENDER_COLUMNS_MAX ||
 			     whole[i] - layout->width[i] > whole[most] - layout->width[most]))
 				most = i;
-		if (most == SS_LAYOUT_COLUMNS)
+		if (most == SS_RENDER_COLUMNS_MAX)
 			return;
 		layout->width[most]++;
 	}
@@ -287,7 +288,7 @@ static bool table_layout_narrow_one(struct ss_render_layout *layout, struct text
 {
 	uint32_t texts, column = table_layout_widest_text(layout, limit, &texts);
 
-	if (column == SS_LAYOUT_COLUMNS)
+	if (column == SS_RENDER_COLUMNS_MAX)
 		return false;
 	table_layout_narrow(layout, column, limit, texts, available);
 	return true;
@@ -299,9 +300,9 @@ static bool table_layout_drop_figure(struct ss_render_layout *layout, uint32_t l
 	uint32_t texts, column = table_layout_zero_figure(layout);
 
 	table_layout_widest_text(layout, limit_any, &texts);
-	if (column == SS_LAYOUT_COLUMNS && texts > 1)
+	if (column == SS_RENDER_COLUMNS_MAX && texts > 1)
 		column = table_layout_last_figure(layout, least);
-	if (column == SS_LAYOUT_COLUMNS)
+	if (column == SS_RENDER_COLUMNS_MAX)
 		return false;
 	table_layout_leave_out(layout, column);
 	return true;
@@ -321,7 +322,7 @@ static bool table_layout_has_places(const struct ss_render_layout *layout)
  */
 static void table_layout_fit(struct ss_render_layout *layout, size_t available)
 {
-	size_t whole[SS_LAYOUT_COLUMNS];
+	size_t whole[SS_RENDER_COLUMNS_MAX];
 
 	memcpy(whole, layout->width, sizeof(whole));
 	while (table_layout_total_width(layout) > available) {
@@ -331,9 +332,9 @@ static void table_layout_fit(struct ss_render_layout *layout, size_t available)
 		    (table_layout_has_places(layout) && table_layout_drop_figure(layout, 1)) ||
 		    table_layout_narrow_one(layout, limit_any, available))
 			continue;
-		if (!ss_layout_last(layout))
+		if (!ss_render_layout_last(layout))
 			break;
-		table_layout_leave_out(layout, ss_layout_last(layout));
+		table_layout_leave_out(layout, ss_render_layout_last(layout));
 	}
 	table_layout_widen_texts(layout, whole, available);
 }
@@ -361,16 +362,16 @@ static bool table_layout_spares_texts(const struct ss_render_layout *with,
 	return true;
 }
 
-/* The column that is drawn, or SS_LAYOUT_COLUMNS, and its largest cell. */
+/* The column that is drawn, or SS_RENDER_COLUMNS_MAX, and its largest cell. */
 static void table_layout_find_bar(struct ss_render_layout *layout)
 {
 	const struct ss_view *view = layout->table->view;
 
-	layout->bar = SS_LAYOUT_COLUMNS;
+	layout->bar = SS_RENDER_COLUMNS_MAX;
 	for (uint32_t i = 0; i < view->column_count; i++)
 		if (layout->shown[i] && (view->columns[i].flags & SS_COLUMN_BAR))
 			layout->bar = i;
-	for (uint32_t row = 0; layout->bar != SS_LAYOUT_COLUMNS && row < layout->rows; row++) {
+	for (uint32_t row = 0; layout->bar != SS_RENDER_COLUMNS_MAX && row < layout->rows; row++) {
 		double share = ss_table_number(layout->table, row, layout->bar);
 
 		if (!ss_table_is_null(layout->table, row, layout->bar) && share > layout->largest)
@@ -387,21 +388,21 @@ static void table_layout_fit_with_bar(struct ss_render_layout *layout)
 	table_layout_find_bar(layout);
 	narrow = *layout;
 	table_layout_fit(layout, available);
-	if (layout->bar == SS_LAYOUT_COLUMNS || layout->rows < 2 || available < BAR_ROOM_MIN) {
-		layout->bar = SS_LAYOUT_COLUMNS;
+	if (layout->bar == SS_RENDER_COLUMNS_MAX || layout->rows < 2 || available < BAR_ROOM_MIN) {
+		layout->bar = SS_RENDER_COLUMNS_MAX;
 		return;
 	}
-	table_layout_fit(&narrow, available - SS_LAYOUT_GAP - BAR_WIDTH_MIN);
+	table_layout_fit(&narrow, available - SS_RENDER_COLUMN_GAP - BAR_WIDTH_MIN);
 	if (narrow.left_out || !table_layout_spares_texts(&narrow, layout)) {
-		layout->bar = SS_LAYOUT_COLUMNS;
+		layout->bar = SS_RENDER_COLUMNS_MAX;
 		return;
 	}
 	*layout = narrow;
-	width = available - SS_LAYOUT_GAP - table_layout_total_width(layout);
+	width = available - SS_RENDER_COLUMN_GAP - table_layout_total_width(layout);
 	layout->bar_width = width > BAR_WIDTH_MAX ? BAR_WIDTH_MAX : width;
 }
 
-void ss_layout_make(struct ss_render_layout *layout, struct ss_text *scratch)
+void ss_render_layout_make(struct ss_render_layout *layout, struct ss_text *scratch)
 {
 	const struct ss_view *view = layout->table->view;
 

@@ -11,50 +11,51 @@
 
 #include "render/render.h"
 
-#define SS_LAYOUT_COLUMNS 64
-#define SS_LAYOUT_GAP 2 /* between columns */
+#define SS_RENDER_COLUMNS_MAX 64
+#define SS_RENDER_COLUMN_GAP 2 /* between columns */
 
 /* A text column is not cut to less than this; columns are left out instead. */
-#define SS_LAYOUT_TEXT_MIN 12
+#define SS_RENDER_TEXT_MIN 12
 
 struct ss_render_layout {
 	const struct ss_table *table;
 	const struct ss_render_options *options;
 	uint32_t rows;
-	bool shown[SS_LAYOUT_COLUMNS];
-	size_t width[SS_LAYOUT_COLUMNS];
-	size_t place[SS_LAYOUT_COLUMNS]; /* width of its files and lines; 0: it has none */
+	bool shown[SS_RENDER_COLUMNS_MAX];
+	size_t width[SS_RENDER_COLUMNS_MAX];
+	size_t place[SS_RENDER_COLUMNS_MAX]; /* width of its files and lines; 0: it has none */
 	uint32_t left_out;
-	uint32_t bar;     /* the column that is drawn, or SS_LAYOUT_COLUMNS */
+	uint32_t bar;     /* the column that is drawn, or SS_RENDER_COLUMNS_MAX */
 	size_t bar_width; /* of the longest bar */
 	double largest;   /* cell of the column that is drawn */
 };
 
 /* The column says the same in all rows. */
-bool ss_layout_is_constant(const struct ss_render_layout *layout, uint32_t column);
+bool ss_render_layout_is_constant(const struct ss_render_layout *layout, uint32_t column);
 
 /* The heading: the column's name without its unit, which is in the cells; a share has a %. */
-size_t ss_layout_heading(const struct ss_column *column, char *out, size_t capacity);
+size_t ss_render_layout_heading(const struct ss_column *column, char *out, size_t capacity);
 
 /*
  * The row of totals; NULL: it would be empty. `label` is the column of the word "total";
- * SS_LAYOUT_COLUMNS: no column is free for it.
+ * SS_RENDER_COLUMNS_MAX: no column is free for it.
  */
-const struct ss_cell *ss_layout_totals(const struct ss_render_layout *layout, uint32_t *label);
+const struct ss_cell *ss_render_layout_totals(const struct ss_render_layout *layout,
+					      uint32_t *label);
 
 /* "total", or "total of 7" if not all rows are shown and it fits the width; at most 32 letters. */
-void ss_layout_total_words(const struct ss_render_layout *layout, size_t width, char *out,
-			   size_t room);
+void ss_render_layout_total_words(const struct ss_render_layout *layout, size_t width, char *out,
+				  size_t room);
 
 /* The width of a cell in the terminal; scratch has its text afterwards. */
-size_t ss_layout_width(const struct ss_render_layout *layout, uint32_t row, uint32_t column,
-		       struct ss_text *scratch);
+size_t ss_render_layout_width(const struct ss_render_layout *layout, uint32_t row, uint32_t column,
+			      struct ss_text *scratch);
 
 /* The last column that is shown. */
-uint32_t ss_layout_last(const struct ss_render_layout *layout);
+uint32_t ss_render_layout_last(const struct ss_render_layout *layout);
 
 /* Decides what is shown and how wide; table, options and rows are set. */
-void ss_layout_make(struct ss_render_layout *layout, struct ss_text *scratch);
+void ss_render_layout_make(struct ss_render_layout *layout, struct ss_text *scratch);
 
 /* --- shorten.c: texts that are wider than their column -----------------------------------------
  *

@@ -106,7 +106,7 @@ static void markdown_add_table(const struct ss_table *table,
 	}
 }
 
-void ss_markdown_run(const struct ss_identity *run, struct ss_text *out)
+void ss_render_markdown_run(const struct ss_identity *run, struct ss_text *out)
 {
 	struct ss_text line = { 0 };
 
@@ -122,7 +122,7 @@ static void markdown_view(const struct ss_table *table, const struct ss_render_o
 			  struct ss_text *out)
 {
 	ss_text_addf(out, "### %s\n\n", table->view->summary);
-	ss_markdown_run(&options->run, out);
+	ss_render_markdown_run(&options->run, out);
 	markdown_add_table(table, options, out);
 }
 
@@ -131,7 +131,7 @@ static void markdown_report(const struct ss_report_parts *parts,
 {
 	for (const char *at = parts->headline; *at; at++)
 		ss_text_add(out, *at == '\n' ? "  \n" : at, *at == '\n' ? 3 : 1);
-	ss_markdown_run(&options->run, out);
+	ss_render_markdown_run(&options->run, out);
 	for (uint32_t i = 0; i < parts->table_count; i++) {
 		ss_text_add_string(out, "\n");
 		ss_text_addf(out, "### %s\n\n", parts->tables[i].view->summary);
@@ -143,5 +143,5 @@ const struct ss_renderer ss_renderer_markdown = {
 	.name = "markdown",
 	.view = markdown_view,
 	.report = markdown_report,
-	.diagnosis = ss_diagnosis_markdown,
+	.diagnosis = ss_render_verdict_markdown,
 };

@@ -123,6 +123,6 @@ void ss_render_doubts(const struct ss_doubts *doubts, struct ss_text *out);
 void ss_render_escaped(struct ss_text *out, const char *text);
 
 /* markdown.c: the line about the run, and an empty one; nothing if nothing is recorded. */
-void ss_markdown_run(const struct ss_identity *run, struct ss_text *out);
+void ss_render_markdown_run(const struct ss_identity *run, struct ss_text *out);
 
 #endif

@@ -35,7 +35,7 @@ static void text_add_bar(const struct ss_render_layout *layout, uint32_t row, st
 	if (ss_table_is_null(layout->table, row, layout->bar) || share <= 0)
 		return;
 	units = (size_t)(share / layout->largest * (double)layout->bar_width * 8 + 0.5);
-	ss_text_fill(out, ' ', SS_LAYOUT_GAP);
+	ss_text_fill(out, ' ', SS_RENDER_COLUMN_GAP);
 	for (size_t i = 0; i < units / 8; i++)
 		ss_text_add_string(out, "\xe2\x96\x88");
 	ss_text_add_string(out, eighths[units % 8]);
@@ -115,7 +115,7 @@ static void text_trim_line(struct ss_text *out)
 static void text_add_heading(const struct ss_render_layout *layout, struct ss_text *out)
 {
 	const struct ss_view *view = layout->table->view;
-	uint32_t last = ss_layout_last(layout);
+	uint32_t last = ss_render_layout_last(layout);
 	const char *gap = "";
 	char name[64];
 
@@ -127,7 +127,7 @@ static void text_add_heading(const struct ss_render_layout *layout, struct ss_te
 			continue;
 		ss_text_add_string(out, gap);
 		gap = "  ";
-		length = ss_layout_heading(&view->columns[i], name, sizeof(name));
+		length = ss_render_layout_heading(&view->columns[i], name, sizeof(name));
 		if (view->columns[i].type != SS_COLUMN_TEXT)
 			text_pad(out, length, layout->width[i]);
 		ss_text_add(out, name, length);
@@ -158,7 +158,7 @@ static void text_add_row(const struct ss_render_layout *layout, uint32_t row,
 			 struct ss_text *scratch, struct ss_text *out)
 {
 	const struct ss_view *view = layout->table->view;
-	uint32_t last = ss_layout_last(layout);
+	uint32_t last = ss_render_layout_last(layout);
 	const char *gap = "";
 
 	for (uint32_t i = 0; i < view->column_count; i++) {
@@ -168,10 +168,10 @@ static void text_add_row(const struct ss_render_layout *layout, uint32_t row,
 		text_add_cell(layout, row, i, i == last, scratch, out);
 		gap = "  ";
 	}
-	if (layout->bar != SS_LAYOUT_COLUMNS) {
+	if (layout->bar != SS_RENDER_COLUMNS_MAX) {
 		/* texts at the end of a row are not padded */
 		if (view->columns[last].type == SS_COLUMN_TEXT)
-			text_pad(out, ss_layout_width(layout, row, last, scratch),
+			text_pad(out, ss_render_layout_width(layout, row, last, scratch),
 				 layout->width[last]);
 		text_add_bar(layout, row, out);
 	}
@@ -194,9 +194,9 @@ static void text_add_context(const struct ss_render_layout *layout, struct ss_te
 
 		if (!(view->columns[i].flags & SS_COLUMN_CONTEXT) || layout->shown[i] ||
 		    (view->columns[i].flags & SS_COLUMN_QUIET) || cell.is_null ||
-		    !ss_layout_is_constant(layout, i))
+		    !ss_render_layout_is_constant(layout, i))
 			continue;
-		ss_layout_heading(&view->columns[i], name, sizeof(name));
+		ss_render_layout_heading(&view->columns[i], name, sizeof(name));
 		scratch->length = 0;
 		ss_render_cell(&view->columns[i], &cell, scratch);
 		ss_text_addf(out, "%s: ", name);
@@ -214,13 +214,13 @@ static void text_add_list(const struct ss_render_layout *layout, struct ss_text 
 	char name[64];
 
 	for (uint32_t i = 0; i < view->column_count; i++) {
-		size_t length = ss_layout_heading(&view->columns[i], name, sizeof(name));
+		size_t length = ss_render_layout_heading(&view->columns[i], name, sizeof(name));
 
 		if (length > widest && !ss_table_is_null(layout->table, 0, i))
 			widest = length;
 	}
 	for (uint32_t i = 0; i < view->column_count; i++) {
-		size_t length = ss_layout_heading(&view->columns[i], name, sizeof(name));
+		size_t length = ss_render_layout_heading(&view->columns[i], name, sizeof(name));
 		struct ss_cell cell = ss_table_cell(layout->table, 0, i);
 
 		if (cell.is_null)
@@ -228,13 +228,14 @@ static void text_add_list(const struct ss_render_layout *layout, struct ss_text 
 		text_add_style(layout, DIM, out);
 		ss_text_add(out, name, length);
 		text_add_style(layout, PLAIN, out);
-		text_pad(out, length, widest + SS_LAYOUT_GAP);
+		text_pad(out, length, widest + SS_RENDER_COLUMN_GAP);
 		scratch->length = 0;
 		ss_render_cell(&view->columns[i], &cell, scratch);
 		ss_shorten(scratch->data, scratch->length,
-			   layout->options->width > widest + SS_LAYOUT_GAP + SS_LAYOUT_TEXT_MIN
-				   ? layout->options->width - widest - SS_LAYOUT_GAP
-				   : SS_LAYOUT_TEXT_MIN,
+			   layout->options->width >
+					   widest + SS_RENDER_COLUMN_GAP + SS_RENDER_TEXT_MIN
+				   ? layout->options->width - widest - SS_RENDER_COLUMN_GAP
+				   : SS_RENDER_TEXT_MIN,
 			   out);
 		ss_text_add_string(out, "\n");
 	}
@@ -246,12 +247,13 @@ static void text_add_totals(const struct ss_render_layout *layout, struct ss_tex
 {
 	const struct ss_view *view = layout->table->view;
 	uint32_t label;
-	const struct ss_cell *totals = ss_layout_totals(layout, &label);
+	const struct ss_cell *totals = ss_render_layout_totals(layout, &label);
 	const char *gap = "";
 	char words[32];
 
-	ss_layout_total_words(layout, label == SS_LAYOUT_COLUMNS ? 0 : layout->width[label], words,
-			      sizeof(words));
+	ss_render_layout_total_words(layout,
+				     label == SS_RENDER_COLUMNS_MAX ? 0 : layout->width[label],
+				     words, sizeof(words));
 	text_add_style(layout, totals ? BOLD : "", out);
 	for (uint32_t i = 0; totals && i < view->column_count; i++) {
 		bool left = view->columns[i].type == SS_COLUMN_TEXT;
@@ -289,7 +291,7 @@ static bool view_has_details(const struct ss_view *view)
 static void text_add_table(struct ss_render_layout *layout, struct ss_text *scratch,
 			   struct ss_text *out)
 {
-	ss_layout_make(layout, scratch);
+	ss_render_layout_make(layout, scratch);
 	text_add_context(layout, scratch, out);
 	text_add_heading(layout, out);
 	for (uint32_t row = 0; row < layout->rows; row++)
@@ -347,7 +349,7 @@ static void text_table(const struct ss_table *table, const struct ss_render_opti
 	struct ss_render_layout layout = { .table = table, .options = options };
 	struct ss_text scratch = { 0 };
 
-	assert(table->view->column_count <= SS_LAYOUT_COLUMNS);
+	assert(table->view->column_count <= SS_RENDER_COLUMNS_MAX);
 	layout.rows = ss_render_rows(table, options);
 	if (most && most < layout.rows)
 		layout.rows = most;
@@ -407,5 +409,5 @@ const struct ss_renderer ss_renderer_text = {
 	.name = "text",
 	.view = text_view,
 	.report = text_report,
-	.diagnosis = ss_diagnosis_text,
+	.diagnosis = ss_render_verdict_text,
 };

@@ -85,7 +85,7 @@ bool ss_build_is_late(const struct ss_build *build, uint32_t task, int64_t gap_n
  * Device work waits for other work. If it is the first of its stream and started late, right after
  * that work, this is the reason, and not what ran there before the file began.
  */
-void ss_build_hold(struct ss_build *build, uint32_t to, struct ss_edge edge);
+void ss_build_delay(struct ss_build *build, uint32_t to, struct ss_edge edge);
 
 /* A __next__ of a DataLoader with workers on the thread that runs the steps. */
 bool ss_build_is_batch(const struct ss_build *build, uint32_t row); /* batches.c */
@@ -121,26 +121,26 @@ struct ss_points {
 
 /* False: no memory. */
 SS_MUST_USE
-bool ss_points_find(struct ss_points *out, struct ss_build *build);
+bool ss_build_find_points(struct ss_points *out, struct ss_build *build);
 
 /* The first row of the track that starts after the moment, or the track's end. */
-uint32_t ss_silence_end(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
+uint32_t ss_build_next_row(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
 
 /* When the track last began or ended something before the moment; INT64_MIN: never. */
-int64_t ss_silence_since(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
+int64_t ss_build_silent_since(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
 
 /*
  * Whether DDP's reducer waits for all-reduces at the moment: the last gradient is computed, or a
  * bucket was copied back, and autograd does not go on. On a busy machine a thread goes on tens of
  * milliseconds after it could, so the time alone does not show it.
  */
-bool ss_silence_of_reducer(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
+bool ss_build_waits_for_reducer(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
 
 /*
  * The moment in [from, to] at which the thread goes on after DDP made it wait at the end of
  * backward, for `least_ns` or longer. False: it did not wait, or backward is not over before `to`.
  */
-bool ss_silence_of_backward(const struct ss_trace *trace, uint32_t track, int64_t from_ns,
-			    int64_t to_ns, int64_t least_ns, int64_t *resume_ns);
+bool ss_build_backward_resume(const struct ss_trace *trace, uint32_t track, int64_t from_ns,
+			      int64_t to_ns, int64_t least_ns, int64_t *resume_ns);
 
 #endif

@@ -11,29 +11,29 @@
 
 /* Adds a collective with the members that have tasks, if there are at least two. */
 static void replay_add_collective(struct ss_replay *replay, const struct ss_joined *joined,
-				  const struct ss_meeting *meeting)
+				  const struct ss_collective *collective)
 {
-	struct ss_replay_meeting own = { replay->member_count, 0 };
+	struct ss_replay_collective own = { replay->member_count, 0 };
 
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_member *member = &joined->members[meeting->first + i];
+	for (uint32_t i = 0; i < collective->count; i++) {
+		const struct ss_member *member = &joined->members[collective->first + i];
 		uint32_t task = ss_packed_comm_of(&replay->ranks[member->rank],
 						  ss_joined_arrival(joined, member)->row);
 
 		if (task == SS_NO_TASK ||
 		    joined->clocks[member->rank].component !=
-			    joined->clocks[joined->members[meeting->first].rank].component)
+			    joined->clocks[joined->members[collective->first].rank].component)
 			continue;
 		replay->members[own.first + own.count++] =
 			(struct ss_replay_member){ .rank = member->rank,
 						   .task = task,
-						   .meeting = replay->meeting_count,
+						   .collective = replay->collective_count,
 						   .is_awaited = true };
 	}
 	if (own.count < 2)
 		return;
 	replay->member_count += own.count;
-	replay->meetings[replay->meeting_count++] = own;
+	replay->collectives[replay->collective_count++] = own;
 }
 
 struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
@@ -47,13 +47,13 @@ struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay,
 }
 
 /* Finds when the last member arrived, as recorded, and how long the others took from then on. */
-static void settle_collective(struct ss_replay *replay, const struct ss_replay_meeting *meeting,
-			      int64_t *ends_ns)
+static void settle_collective(struct ss_replay *replay,
+			      const struct ss_replay_collective *collective, int64_t *ends_ns)
 {
-	struct ss_replay_member *members = &replay->members[meeting->first];
+	struct ss_replay_member *members = &replay->members[collective->first];
 	int64_t complete_ns = INT64_MIN;
 
-	for (uint32_t i = 0; i < meeting->count; i++) {
+	for (uint32_t i = 0; i < collective->count; i++) {
 		int64_t offset_ns = replay->offset_ns[members[i].rank], at_ns;
 
 		ends_ns[i] = offset_ns + ss_packed_transfer_end(&replay->ranks[members[i].rank],
@@ -61,7 +61,7 @@ static void settle_collective(struct ss_replay *replay, const struct ss_replay_m
 		if (at_ns + offset_ns > complete_ns)
 			complete_ns = at_ns + offset_ns;
 	}
-	for (uint32_t i = 0; i < meeting->count; i++) {
+	for (uint32_t i = 0; i < collective->count; i++) {
 		struct ss_replay_member *member = &members[i];
 
 		/* a member that left before the last arrived did not wait for it */
@@ -70,7 +70,7 @@ static void settle_collective(struct ss_replay *replay, const struct ss_replay_m
 		ss_packed_settle(&replay->ranks[member->rank], member->task + 1,
 				 ends_ns[i] - complete_ns);
 		ss_replay_transfer_of(replay, member->rank, member->task + 1)->member =
-			meeting->first + i + 1;
+			collective->first + i + 1;
 	}
 }
 
@@ -108,8 +108,8 @@ bool ss_replay_settle(struct ss_replay *replay)
 	if (!whole)
 		return false;
 	list_transfers(replay);
-	for (uint32_t i = 0; i < replay->meeting_count; i++)
-		settle_collective(replay, &replay->meetings[i], ends_ns);
+	for (uint32_t i = 0; i < replay->collective_count; i++)
+		settle_collective(replay, &replay->collectives[i], ends_ns);
 	ss_replay_free_array(replay, ends_ns, replay->member_count, sizeof(*ends_ns));
 	replay->is_settled = true;
 	return true;
@@ -143,10 +143,10 @@ bool ss_replay_join(struct ss_replay *replay, const struct ss_joined *joined)
 {
 	bool whole = true;
 
-	replay->collective_capacity = joined ? joined->meeting_count : 0;
+	replay->collective_capacity = joined ? joined->collective_count : 0;
 	replay->member_capacity = joined ? joined->member_count : 0;
-	replay->meetings = ss_replay_array(replay, replay->collective_capacity,
-					   sizeof(*replay->meetings), &whole);
+	replay->collectives = ss_replay_array(replay, replay->collective_capacity,
+					      sizeof(*replay->collectives), &whole);
 	replay->members = ss_replay_array(replay, replay->member_capacity, sizeof(*replay->members),
 					  &whole);
 	if (!whole)
@@ -159,7 +159,7 @@ bool ss_replay_join(struct ss_replay *replay, const struct ss_joined *joined)
 				       replay->ranks[i].step_count == replay->ranks[0].step_count &&
 				       replay->ranks[i].step_count > 0;
 	}
-	for (uint32_t i = 0; joined && i < joined->meeting_count; i++)
-		replay_add_collective(replay, joined, &joined->meetings[i]);
+	for (uint32_t i = 0; joined && i < joined->collective_count; i++)
+		replay_add_collective(replay, joined, &joined->collectives[i]);
 	return true;
 }

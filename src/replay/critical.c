@@ -89,12 +89,12 @@ static int64_t first_step_start(const struct ss_replay *replay, uint32_t rank)
 static const struct ss_replay_member *last_arrived_member(const struct ss_replay *replay,
 							  uint32_t index)
 {
-	const struct ss_replay_meeting *meeting = &replay->meetings[index];
+	const struct ss_replay_collective *collective = &replay->collectives[index];
 	const struct ss_replay_member *last = NULL;
 	int64_t last_ns = INT64_MIN;
 
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_replay_member *member = &replay->members[meeting->first + i];
+	for (uint32_t i = 0; i < collective->count; i++) {
+		const struct ss_replay_member *member = &replay->members[collective->first + i];
 		int64_t at_ns = ss_replay_start(replay, replay->first[member->rank] + member->task);
 
 		if (member->is_awaited && (!last || at_ns > last_ns)) {
@@ -144,7 +144,8 @@ static bool walk_one_back(struct critical_walk *walk)
 	if (transfer && transfer->member &&
 	    !(replay->flags[first + walk->task] & SS_REPLAY_RELEASED)) {
 		const struct ss_replay_member *last =
-			last_arrived_member(replay, replay->members[transfer->member - 1].meeting);
+			last_arrived_member(replay,
+					    replay->members[transfer->member - 1].collective);
 
 		if (last &&
 		    ss_replay_start(replay, replay->first[last->rank] + last->task) >= edge_ns) {
@@ -179,7 +180,7 @@ static bool find_last_task(struct critical_walk *walk)
 
 			if ((any && end_ns <= walk->now_ns) ||
 			    ss_packed_run(graph, i)->step == SS_NO_STEP ||
-			    !ss_replay_counts(graph, i))
+			    !ss_replay_is_measured(graph, i))
 				continue;
 			any = true;
 			walk->now_ns = end_ns;

@@ -27,7 +27,7 @@ const char *ss_task_name(enum ss_task_kind kind)
 	return task_names[kind];
 }
 
-void ss_graph_release(struct ss_graph *graph)
+void ss_replay_graph_release(struct ss_graph *graph)
 {
 	if (!graph->memory)
 		return;
@@ -118,7 +118,7 @@ bool ss_build_is_late(const struct ss_build *build, uint32_t task, int64_t gap_n
 	       build->graph->tasks[task].start_ns - bound_ns > SS_BUILD_TOLERANCE_NS;
 }
 
-void ss_build_hold(struct ss_build *build, uint32_t to, struct ss_edge edge)
+void ss_build_delay(struct ss_build *build, uint32_t to, struct ss_edge edge)
 {
 	const struct ss_task *tasks = build->graph->tasks;
 	uint32_t *first = &build->first_edge[tasks[to].track];
@@ -222,7 +222,7 @@ static bool graph_sort_edges(struct ss_build *build)
 	return true;
 }
 
-void ss_graph_find_delays(struct ss_graph *graph)
+void ss_replay_graph_find_delays(struct ss_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		struct ss_task *task = &graph->tasks[i];
@@ -304,8 +304,8 @@ static bool build_graph(struct ss_build *build)
 	return !build->failed;
 }
 
-enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *subject,
-			     struct ss_memory *memory, struct ss_error *err)
+enum ss_status ss_replay_graph_make(struct ss_graph *graph, const struct ss_subject *subject,
+				    struct ss_memory *memory, struct ss_error *err)
 {
 	struct ss_build build = { .graph = graph, .trace = subject->trace, .main = SS_NO_ROW };
 	bool whole;
@@ -326,11 +326,11 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	whole = whole && graph_sort_edges(&build) && ss_strings_fit(&graph->names);
 	ss_memory_free(memory, build.edges, build.edge_capacity * sizeof(*build.edges));
 	if (!whole) {
-		ss_graph_release(graph);
+		ss_replay_graph_release(graph);
 		return ss_fail_memory(err, "the graph of the steps");
 	}
 	graph->main = build.main;
-	ss_graph_find_delays(graph);
+	ss_replay_graph_find_delays(graph);
 	ss_memory_fit(memory, (void **)&graph->tasks, &graph->task_capacity, graph->task_count + 1,
 		      sizeof(*graph->tasks));
 	ss_memory_fit(memory, (void **)&graph->edges, &graph->edge_capacity, graph->edge_count,
@@ -340,7 +340,7 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	return SS_OK;
 }
 
-uint32_t ss_graph_comm_find(const struct ss_graph_comm *comms, uint32_t count, uint32_t row)
+uint32_t ss_replay_graph_find_comm(const struct ss_graph_comm *comms, uint32_t count, uint32_t row)
 {
 	uint32_t low = 0, high = count;
 

@@ -110,19 +110,19 @@ struct ss_graph {
 
 /* The trace may go afterwards. */
 SS_MUST_USE
-enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *subject,
-			     struct ss_memory *memory, struct ss_error *err);
-void ss_graph_release(struct ss_graph *graph);
+enum ss_status ss_replay_graph_make(struct ss_graph *graph, const struct ss_subject *subject,
+				    struct ss_memory *memory, struct ss_error *err);
+void ss_replay_graph_release(struct ss_graph *graph);
 
 /* Cuts lags to what was recorded; what is later than all edges ask for is a delay. */
-void ss_graph_find_delays(struct ss_graph *graph);
+void ss_replay_graph_find_delays(struct ss_graph *graph);
 
 /* The arrival of the collective that a row is, or SS_NO_TASK. */
-uint32_t ss_graph_comm_find(const struct ss_graph_comm *comms, uint32_t count, uint32_t row);
+uint32_t ss_replay_graph_find_comm(const struct ss_graph_comm *comms, uint32_t count, uint32_t row);
 
-static inline uint32_t ss_graph_comm_of(const struct ss_graph *graph, uint32_t row)
+static inline uint32_t ss_replay_graph_comm_of(const struct ss_graph *graph, uint32_t row)
 {
-	return ss_graph_comm_find(graph->comms, graph->comm_count, row);
+	return ss_replay_graph_find_comm(graph->comms, graph->comm_count, row);
 }
 
 const char *ss_task_name(enum ss_task_kind kind);

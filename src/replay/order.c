@@ -11,7 +11,7 @@ enum place_state { STATE_NEW = 0, STATE_OPEN, STATE_PLACED };
 
 /* A task of the job. */
 struct order_place {
-	uint32_t rank; /* or the number of ranks: `task` is a meeting */
+	uint32_t rank; /* or the number of ranks: `task` is a collective */
 	uint32_t task;
 };
 
@@ -56,21 +56,22 @@ static void push_place(struct task_sorter *sorter, struct order_place place)
 	};
 }
 
-/* The next thing that a meeting waits for; false: no more. */
+/* The next thing that a collective waits for; false: no more. */
 static bool next_awaited_arrival(const struct task_sorter *sorter, struct order_visit *visit,
 				 struct order_place *out)
 {
-	const struct ss_replay_meeting *meeting = &sorter->replay->meetings[visit->place.task];
+	const struct ss_replay_collective *collective =
+		&sorter->replay->collectives[visit->place.task];
 	const struct ss_replay_member *member;
 
-	if (visit->next >= meeting->count)
+	if (visit->next >= collective->count)
 		return false;
-	member = &sorter->replay->members[meeting->first + visit->next++];
+	member = &sorter->replay->members[collective->first + visit->next++];
 	*out = (struct order_place){ member->rank, member->task };
 	return true;
 }
 
-/* The member + 1 that a transfer is; 0: the task waits for no meeting. */
+/* The member + 1 that a transfer is; 0: the task waits for no collective. */
 static uint32_t transfer_member(const struct ss_replay *replay, struct order_place place)
 {
 	const struct ss_replay_transfer *transfer = NULL;
@@ -80,7 +81,7 @@ static uint32_t transfer_member(const struct ss_replay *replay, struct order_pla
 	return transfer ? transfer->member : 0;
 }
 
-/* The next thing that a task waits for; edges first, then its meeting. */
+/* The next thing that a task waits for; edges first, then its collective. */
 static bool next_awaited_task(const struct task_sorter *sorter, struct order_visit *visit,
 			      struct order_place *out)
 {
@@ -102,7 +103,7 @@ static bool next_awaited_task(const struct task_sorter *sorter, struct order_vis
 	visit->part = VISIT_DONE;
 	if (!member)
 		return false;
-	*out = (struct order_place){ replay->rank_count, replay->members[member - 1].meeting };
+	*out = (struct order_place){ replay->rank_count, replay->members[member - 1].collective };
 	return true;
 }
 
@@ -114,7 +115,7 @@ static void leave_out_edge(struct task_sorter *sorter, const struct order_visit 
 
 	replay->broken++;
 	if (visit->place.rank == replay->rank_count) {
-		replay->members[replay->meetings[visit->place.task].first + visit->next - 1]
+		replay->members[replay->collectives[visit->place.task].first + visit->next - 1]
 			.is_awaited = false;
 		return;
 	}
@@ -266,7 +267,7 @@ bool ss_replay_sort(struct ss_replay *replay)
 	find_first_edges(&sorter);
 	for (uint32_t rank = 0; rank <= replay->rank_count && !sorter.failed; rank++) {
 		uint32_t count = rank < replay->rank_count ? replay->ranks[rank].task_count
-							   : replay->meeting_count;
+							   : replay->collective_count;
 
 		for (uint32_t i = 0; i < count && !sorter.failed; i++)
 			if (sorter.states[replay->first[rank] + i] == STATE_NEW)

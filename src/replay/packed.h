@@ -91,10 +91,10 @@ void ss_packed_release(struct ss_packed *packed);
  */
 SS_MUST_USE bool ss_packed_unpack(const struct ss_packed *packed, struct ss_graph *graph);
 
-/* As ss_graph_comm_of(). */
+/* As ss_replay_graph_comm_of(). */
 static inline uint32_t ss_packed_comm_of(const struct ss_packed *packed, uint32_t row)
 {
-	return ss_graph_comm_find(packed->comms, packed->comm_count, row);
+	return ss_replay_graph_find_comm(packed->comms, packed->comm_count, row);
 }
 
 uint32_t ss_packed_name(const struct ss_packed *packed, uint32_t task);

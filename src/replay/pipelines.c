@@ -58,12 +58,12 @@ static void find_pipeline_stages(struct pipeline_search *search)
 
 	for (uint32_t i = 0; i < joined->rank_count; i++)
 		search->root[i] = i;
-	for (uint32_t i = 0; i < joined->meeting_count; i++) {
-		const struct ss_meeting *meeting = &joined->meetings[i];
-		const struct ss_member *members = &joined->members[meeting->first];
+	for (uint32_t i = 0; i < joined->collective_count; i++) {
+		const struct ss_collective *collective = &joined->collectives[i];
+		const struct ss_member *members = &joined->members[collective->first];
 
-		if (meeting->kind < SS_COLLECTIVE_SEND_RECV || meeting->count != 2 ||
-		    meeting->step == SS_NO_ROW)
+		if (collective->kind < SS_COLLECTIVE_SEND_RECV || collective->count != 2 ||
+		    collective->step == SS_NO_ROW)
 			continue;
 		connect_stages(search, members[0].rank, members[1].rank);
 		connect_stages(search, members[1].rank, members[0].rank);

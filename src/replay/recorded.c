@@ -260,7 +260,7 @@ static void add_event_edge(struct recorded *recorded, uint32_t from, uint32_t to
 	after_ns = ss_task_end(&tasks[from]) + edge.lag_ns;
 	if (after_ns > build->bound_ns[to - build->host_tasks])
 		build->bound_ns[to - build->host_tasks] = after_ns;
-	ss_build_hold(build, to, edge);
+	ss_build_delay(build, to, edge);
 }
 
 /* Turns one recorded wait into an edge, or into what its call waits for. */

@@ -20,8 +20,8 @@ void ss_replay_release(struct ss_replay *replay)
 	ss_replay_free_array(replay, replay->first, replay->rank_count, sizeof(*replay->first));
 	ss_replay_free_array(replay, replay->offset_ns, replay->rank_count,
 			     sizeof(*replay->offset_ns));
-	ss_replay_free_array(replay, replay->meetings, replay->collective_capacity,
-			     sizeof(*replay->meetings));
+	ss_replay_free_array(replay, replay->collectives, replay->collective_capacity,
+			     sizeof(*replay->collectives));
 	ss_replay_free_array(replay, replay->members, replay->member_capacity,
 			     sizeof(*replay->members));
 	ss_replay_free_array(replay, replay->transfers, replay->member_count,
@@ -33,7 +33,7 @@ void ss_replay_release(struct ss_replay *replay)
 	ss_memory_free(replay->memory, replay->order,
 		       replay->stretch_capacity * sizeof(*replay->order));
 	ss_moments_release(&replay->starts);
-	ss_replay_free_array(replay, replay->complete_ns, replay->meeting_count,
+	ss_replay_free_array(replay, replay->complete_ns, replay->collective_count,
 			     sizeof(*replay->complete_ns));
 	ss_replay_free_array(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
 	ss_replay_free_array(replay, replay->longs, replay->long_count, sizeof(*replay->longs));
@@ -48,7 +48,7 @@ void ss_replay_release(struct ss_replay *replay)
 /* When the other members let a transfer start. */
 static int64_t transfer_start(const struct ss_replay *replay, uint32_t member)
 {
-	return replay->complete_ns[replay->members[member].meeting];
+	return replay->complete_ns[replay->members[member].collective];
 }
 
 /* When its edges let a task start; moves `at` to the edges of the next task. */
@@ -111,11 +111,11 @@ static void replay_run_stretch(struct ss_replay *replay, const struct ss_replay_
 
 static int64_t collective_start(const struct ss_replay *replay, uint32_t index)
 {
-	const struct ss_replay_meeting *meeting = &replay->meetings[index];
+	const struct ss_replay_collective *collective = &replay->collectives[index];
 	int64_t start_ns = INT64_MIN;
 
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_replay_member *member = &replay->members[meeting->first + i];
+	for (uint32_t i = 0; i < collective->count; i++) {
+		const struct ss_replay_member *member = &replay->members[collective->first + i];
 		int64_t at_ns = ss_replay_start(replay, replay->first[member->rank] + member->task);
 
 		if (member->is_awaited && at_ns > start_ns)
@@ -175,7 +175,7 @@ static void reset_all_edits(struct ss_replay *replay)
 /* The flags that edits do not change. */
 static uint8_t task_replay_flags(const struct ss_packed *graph, uint32_t task)
 {
-	if (!ss_replay_counts(graph, task))
+	if (!ss_replay_is_measured(graph, task))
 		return 0;
 	if (ss_packed_run(graph, task)->step != SS_NO_STEP)
 		return SS_REPLAY_IN_STEP;
@@ -336,15 +336,15 @@ static void apply_scales(struct ss_replay *replay, const struct ss_edits *const 
  */
 static int64_t scale_to_recorded_step(const struct ss_replay *replay, int64_t run_ns)
 {
-	int64_t beyond_ns = replay->plain_ns - replay->step_ns;
+	int64_t beyond_ns = replay->unedited_ns - replay->step_ns;
 	double share, apart;
 
 	if (beyond_ns <= 0)
 		return run_ns - beyond_ns;
-	share = (double)run_ns * (double)replay->step_ns / (double)replay->plain_ns;
-	if (replay->plain_apart_ns <= 0)
+	share = (double)run_ns * (double)replay->step_ns / (double)replay->unedited_ns;
+	if (replay->unedited_apart_ns <= 0)
 		return (int64_t)share;
-	apart = (double)replay->apart_ns / (double)replay->plain_apart_ns;
+	apart = (double)replay->apart_ns / (double)replay->unedited_apart_ns;
 	apart = (double)run_ns - (double)beyond_ns * (apart < 1 ? apart : 1);
 	return (int64_t)(apart > share ? apart : share);
 }
@@ -382,9 +382,9 @@ static void measure_replay_error(struct ss_replay *replay)
 	memset(replay->is_edited, true, replay->rank_count);
 	replay_run_all(replay);
 	free_ns = replay_mean_step(replay);
-	if (replay->plain_ns)
-		replay->error_percent = 100.0 * (double)(replay->plain_ns - free_ns) /
-					(double)replay->plain_ns;
+	if (replay->unedited_ns)
+		replay->error_percent = 100.0 * (double)(replay->unedited_ns - free_ns) /
+					(double)replay->unedited_ns;
 }
 
 enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
@@ -408,18 +408,18 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 			 SS_MOMENTS_BLOCK;
 		replay->long_count += ranks[i].long_count;
 	}
-	if (count + replay->meeting_count >= UINT32_MAX || rank_count > SS_REPLAY_RANKS_MAX)
+	if (count + replay->collective_count >= UINT32_MAX || rank_count > SS_REPLAY_RANKS_MAX)
 		whole = false;
 	if (whole) {
 		replay->first[rank_count] = (uint32_t)count;
-		replay->task_count = (uint32_t)count + replay->meeting_count;
+		replay->task_count = (uint32_t)count + replay->collective_count;
 	}
 	replay->transfers = ss_replay_array(replay, replay->member_count,
 					    sizeof(*replay->transfers), &whole);
 	replay->transfers_from = ss_replay_array(replay, rank_count,
 						 sizeof(*replay->transfers_from), &whole);
 	whole &= ss_moments_init(&replay->starts, replay->task_count, memory);
-	replay->complete_ns = ss_replay_array(replay, replay->meeting_count,
+	replay->complete_ns = ss_replay_array(replay, replay->collective_count,
 					      sizeof(*replay->complete_ns), &whole);
 	replay->own_ns = ss_replay_array(replay, replay->task_count, sizeof(*replay->own_ns),
 					 &whole);
@@ -434,8 +434,8 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 	replay->step_ns = recorded_mean_step(replay);
 	set_replay_flags(replay);
 	replay_run_all(replay);
-	replay->plain_ns = replay_mean_step(replay);
-	replay->plain_apart_ns = replay->apart_ns;
+	replay->unedited_ns = replay_mean_step(replay);
+	replay->unedited_apart_ns = replay->apart_ns;
 	if (!replay->starts.failed)
 		measure_replay_error(replay);
 	if (!replay->starts.failed)

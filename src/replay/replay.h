@@ -17,13 +17,13 @@
 #include "replay/packed.h"
 
 /* A collective of the job: begins when its last member arrives. */
-struct ss_replay_meeting {
+struct ss_replay_collective {
 	uint32_t first, count; /* in `members` */
 };
 
 struct ss_replay_member {
 	uint32_t rank, task; /* the arrival; the transfer is the next task */
-	uint32_t meeting;
+	uint32_t collective;
 	bool is_awaited; /* the others wait for it */
 };
 
@@ -59,36 +59,36 @@ struct ss_replay {
 	struct ss_packed *ranks;        /* lent, in the order of their ranks */
 	const struct ss_joined *joined; /* lent; NULL: they do not meet */
 	uint32_t rank_count;
-	uint32_t *first;     /* per rank: number of its first task; then of the first meeting */
-	uint32_t task_count; /* of all ranks, with the meetings and what fills up blocks */
+	uint32_t *first;     /* per rank: number of its first task; then of the first collective */
+	uint32_t task_count; /* of all ranks, with the collectives and what fills up blocks */
 	int64_t *offset_ns;  /* per rank: from its own time to the job's */
-	struct ss_replay_meeting *meetings;
+	struct ss_replay_collective *collectives;
 	struct ss_replay_member *members;
-	uint32_t meeting_count, member_count;
+	uint32_t collective_count, member_count;
 	/* as many as the job has, whether they have tasks or not */
 	uint32_t collective_capacity, member_capacity;
 	struct ss_replay_transfer *transfers; /* rank after rank, by task */
 	uint32_t *transfers_from;        /* per rank: its first one; the next rank's is the end */
 	struct ss_replay_stretch *order; /* all tasks, each after all that it waits for */
 	uint32_t stretch_count, stretch_capacity;
-	bool is_settled;  /* transfers begin when their meetings do, in the graphs, too */
+	bool is_settled;  /* transfers begin when their collectives do, in the graphs, too */
 	bool is_together; /* clocks can be compared, and all have as many steps */
 	uint32_t broken;  /* edges that went round in a circle and are left out */
 	struct ss_replay_left_out *left_out;
 	uint32_t left_out_count, left_out_capacity;
 	/* of the last run, per task */
 	struct ss_moments starts;
-	int64_t *complete_ns;         /* per meeting */
+	int64_t *complete_ns;         /* per collective */
 	uint32_t *own_ns;             /* UINT32_MAX: in longs */
 	struct ss_packed_time *longs; /* of all ranks, by the number of the task */
 	uint32_t long_count;
-	uint8_t *flags;   /* enum ss_replay_flag */
-	bool *is_edited;  /* per rank */
-	int64_t step_ns;  /* mean over ranks of their mean steps, as the view steps has them */
-	int64_t plain_ns; /* the same, as a run without edits gives it */
+	uint8_t *flags;      /* enum ss_replay_flag */
+	bool *is_edited;     /* per rank */
+	int64_t step_ns;     /* mean over ranks of their mean steps, as the view steps has them */
+	int64_t unedited_ns; /* the same, as a run without edits gives it */
 	int64_t apart_ns; /* of the last run: how far the mean rank ends before the last, a step */
-	int64_t plain_apart_ns; /* the same, of a run without edits */
-	double error_percent;   /* of the mean step, when run without delays */
+	int64_t unedited_apart_ns; /* the same, of a run without edits */
+	double error_percent;      /* of the mean step, when run without delays */
 };
 
 /*
@@ -128,7 +128,7 @@ struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay,
 						 uint32_t task);
 
 /* Whether steps are measured by it: the main thread and the devices. */
-static inline bool ss_replay_counts(const struct ss_packed *graph, uint32_t task)
+static inline bool ss_replay_is_measured(const struct ss_packed *graph, uint32_t task)
 {
 	return ss_packed_kind(graph, task) > SS_TASK_JOIN ||
 	       ss_packed_run(graph, task)->track == graph->main;

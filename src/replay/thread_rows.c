@@ -44,7 +44,7 @@ static enum ss_task_kind row_point_kind(const struct ss_build *build, uint32_t r
 	return SS_NO_POINT;
 }
 
-bool ss_points_find(struct ss_points *out, struct ss_build *build)
+bool ss_build_find_points(struct ss_points *out, struct ss_build *build)
 {
 	const struct ss_trace *trace = build->trace;
 	struct ss_arena *scratch = &build->scratch;
@@ -84,7 +84,7 @@ bool ss_points_find(struct ss_points *out, struct ss_build *build)
 #define COPY_BACK "torch.distributed.ddp.reducer::copy_bucket_to_grad"
 #define ACCUMULATE "AccumulateGrad"
 
-uint32_t ss_silence_end(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
+uint32_t ss_build_next_row(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
 {
 	uint32_t low = trace->tracks[track].first_row, high = low + trace->tracks[track].row_count;
 
@@ -92,10 +92,10 @@ uint32_t ss_silence_end(const struct ss_trace *trace, uint32_t track, int64_t mo
 	return low;
 }
 
-int64_t ss_silence_since(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
+int64_t ss_build_silent_since(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
 {
 	const struct ss_slices *slices = &trace->slices;
-	uint32_t row = ss_silence_end(trace, track, moment_ns - 1);
+	uint32_t row = ss_build_next_row(trace, track, moment_ns - 1);
 	int64_t last_ns = INT64_MIN;
 
 	if (row == trace->tracks[track].first_row)
@@ -116,7 +116,7 @@ int64_t ss_silence_since(const struct ss_trace *trace, uint32_t track, int64_t m
 /* The function of autograd that a row is part of, or SS_NO_ROW. */
 static uint32_t autograd_function_of(const struct ss_trace *trace, uint32_t row)
 {
-	return ss_outward(trace, row, SS_NAME_BACKWARD);
+	return ss_outward_find(trace, row, SS_NAME_BACKWARD);
 }
 
 static bool row_name_contains(const struct ss_trace *trace, uint32_t row, const char *part)
@@ -142,10 +142,10 @@ static bool has_copied_back(const struct ss_trace *trace, uint32_t row, int64_t 
 	return row != SS_NO_ROW && ss_slice_end(&trace->slices, row) <= moment_ns;
 }
 
-bool ss_silence_of_reducer(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
+bool ss_build_waits_for_reducer(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
 {
 	const struct ss_track *own = &trace->tracks[track];
-	uint32_t next = ss_silence_end(trace, track, moment_ns), function;
+	uint32_t next = ss_build_next_row(trace, track, moment_ns), function;
 
 	if (next == own->first_row || next == own->first_row + own->row_count ||
 	    autograd_function_of(trace, next) != SS_NO_ROW)
@@ -164,22 +164,22 @@ static bool is_in_backward(const struct ss_trace *trace, uint32_t row)
 	       copy_back_of(trace, row) != SS_NO_ROW;
 }
 
-bool ss_silence_of_backward(const struct ss_trace *trace, uint32_t track, int64_t from_ns,
-			    int64_t to_ns, int64_t least_ns, int64_t *resume_ns)
+bool ss_build_backward_resume(const struct ss_trace *trace, uint32_t track, int64_t from_ns,
+			      int64_t to_ns, int64_t least_ns, int64_t *resume_ns)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t first = trace->tracks[track].first_row;
 	uint32_t end = first + trace->tracks[track].row_count;
 	bool found = false;
 
-	for (uint32_t row = ss_silence_end(trace, track, from_ns);
+	for (uint32_t row = ss_build_next_row(trace, track, from_ns);
 	     row < end && slices->start_ns[row] <= to_ns; row++) {
 		int64_t start_ns = slices->start_ns[row], since_ns;
 
 		if (row > first && start_ns - slices->start_ns[row - 1] >= least_ns) {
-			since_ns = ss_silence_since(trace, track, start_ns);
+			since_ns = ss_build_silent_since(trace, track, start_ns);
 			if (start_ns - (since_ns > from_ns ? since_ns : from_ns) >= least_ns &&
-			    ss_silence_of_reducer(trace, track, start_ns - 1)) {
+			    ss_build_waits_for_reducer(trace, track, start_ns - 1)) {
 				*resume_ns = start_ns;
 				found = true;
 			}

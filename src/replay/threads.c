@@ -237,7 +237,7 @@ static bool is_worker_thread(const struct threads *threads, uint32_t track)
 /* The first row of the main thread that starts after the moment. */
 static uint32_t main_row_after(const struct threads *threads, int64_t moment_ns)
 {
-	return ss_silence_end(threads->trace, threads->build->main, moment_ns);
+	return ss_build_next_row(threads->trace, threads->build->main, moment_ns);
 }
 
 /* True when a row of the main thread starts in between. */
@@ -346,7 +346,7 @@ static void end_burst_early(const struct threads *threads, struct thread_burst *
 		return;
 	if (row < track->first_row + track->row_count) {
 		resume_ns = threads->trace->slices.start_ns[row];
-		since_ns = ss_silence_since(threads->trace, threads->build->main, resume_ns);
+		since_ns = ss_build_silent_since(threads->trace, threads->build->main, resume_ns);
 	}
 	if (since_ns < burst->start_ns)
 		since_ns = burst->start_ns;
@@ -361,8 +361,8 @@ static void end_burst_early(const struct threads *threads, struct thread_burst *
 	since_ns = burst->end_ns - CORELESS_NS;
 	if (since_ns < burst->start_ns)
 		since_ns = burst->start_ns;
-	if (ss_silence_of_backward(threads->trace, threads->build->main, since_ns, burst->end_ns,
-				   SILENT_TIMES * RESUME_NS, &resume_ns))
+	if (ss_build_backward_resume(threads->trace, threads->build->main, since_ns, burst->end_ns,
+				     SILENT_TIMES * RESUME_NS, &resume_ns))
 		burst->end_ns = resume_ns - 1;
 }
 
@@ -383,10 +383,10 @@ static int64_t main_waits_since(const struct threads *threads, const struct thre
 	if (next == track->first_row + track->row_count)
 		return INT64_MAX;
 	resume_ns = threads->trace->slices.start_ns[next] - burst->end_ns;
-	since_ns = ss_silence_since(threads->trace, threads->build->main, burst->end_ns);
+	since_ns = ss_build_silent_since(threads->trace, threads->build->main, burst->end_ns);
 	/* a collective that it queued may begin later: the thread waits for that, too */
 	if (burst->end_ns - since_ns >= HANDOVER_NS &&
-	    ss_silence_of_reducer(threads->trace, threads->build->main, burst->end_ns))
+	    ss_build_waits_for_reducer(threads->trace, threads->build->main, burst->end_ns))
 		return since_ns;
 	if (since_ns < burst->start_ns)
 		since_ns = burst->start_ns;
@@ -571,7 +571,7 @@ void ss_build_threads(struct ss_build *build)
 	struct threads threads = { .build = build, .trace = build->trace };
 	uint32_t main_from;
 
-	if (!ss_points_find(&threads.points, build)) {
+	if (!ss_build_find_points(&threads.points, build)) {
 		build->failed = true;
 		return;
 	}

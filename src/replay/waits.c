@@ -266,9 +266,9 @@ static bool is_pair_recorded(const struct waiting *waits, uint32_t from, uint32_
 static void add_inferred_edge(struct waiting *waits, uint32_t from, uint32_t task)
 {
 	if (!is_pair_recorded(waits, from, task))
-		ss_build_hold(waits->build, starting_task(waits, task),
-			      (struct ss_edge){
-				      .from = from, .kind = SS_EDGE_INFERRED, .lag_ns = 1000 });
+		ss_build_delay(waits->build, starting_task(waits, task),
+			       (struct ss_edge){
+				       .from = from, .kind = SS_EDGE_INFERRED, .lag_ns = 1000 });
 }
 
 /* The collective waits for what its thread launched before. */
@@ -384,11 +384,11 @@ static void explain_late_starts(struct waiting *waits)
 			continue;
 		from = find_delaying_work(waits, task);
 		if (from != SS_NO_TASK)
-			ss_build_hold(waits->build, to,
-				      (struct ss_edge){ .from = from,
-							.kind = SS_EDGE_INFERRED,
-							.lag_ns = graph->tasks[to].start_ns -
-								  end_of_task(waits, from) });
+			ss_build_delay(waits->build, to,
+				       (struct ss_edge){ .from = from,
+							 .kind = SS_EDGE_INFERRED,
+							 .lag_ns = graph->tasks[to].start_ns -
+								   end_of_task(waits, from) });
 	}
 }
 

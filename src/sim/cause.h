@@ -56,7 +56,7 @@ static inline int64_t ss_sim_part_of_step(const struct ss_sim_fault *fault)
 }
 
 /* CPU time that costs nothing, because the device has that much work queued. */
-static inline int64_t ss_sim_slack(const struct ss_sim_fault *fault)
+static inline int64_t ss_sim_slack_ns(const struct ss_sim_fault *fault)
 {
 	int64_t slack_ns = fault->base->step_ns - fault->base->host_ns;
 
@@ -64,7 +64,8 @@ static inline int64_t ss_sim_slack(const struct ss_sim_fault *fault)
 }
 
 /* The guilty rank takes `permille` thousandths of the others' time. */
-static inline struct ss_sim_odd_rank ss_sim_odd(const struct ss_sim_fault *fault, uint32_t permille)
+static inline struct ss_sim_odd_rank ss_sim_odd_rank_of(const struct ss_sim_fault *fault,
+							uint32_t permille)
 {
 	return (struct ss_sim_odd_rank){ .rank = (int32_t)fault->rank, .permille = permille };
 }

@@ -217,7 +217,7 @@ static enum ss_status folder_move_all(const struct folder_place *place, struct s
 	if (status == SS_OK)
 		status = folder_for_names(place->part, folder_move_file, place->path, err);
 	if (status == SS_OK)
-		status = ss_sync_folder(place->path, err);
+		status = ss_new_file_sync_folder(place->path, err);
 	rmdir(place->part);
 	close(folder);
 	return status;
@@ -230,7 +230,8 @@ static enum ss_status folder_take_name(const struct folder_place *place, struct 
 	if (place->exists)
 		return folder_move_all(place, err);
 	if (rename(place->part, place->path) == 0)
-		return ss_folder_of(place->path, beside) ? ss_sync_folder(beside, err) : SS_OK;
+		return ss_folder_of(place->path, beside) ? ss_new_file_sync_folder(beside, err)
+							 : SS_OK;
 	/* somebody else has created it since */
 	if (errno == EEXIST || errno == ENOTEMPTY)
 		return folder_move_all(place, err);

@@ -201,13 +201,13 @@ static void sql_cell_add_text(struct ss_sql_answer *answer, const char *text, ui
 	char *copy;
 
 	if (!memchr(text, '\0', length)) {
-		ss_row_part(&answer->table, text, length);
+		ss_row_text_part(&answer->table, text, length);
 		return;
 	}
 	copy = ss_arena_copy(&answer->arena, text, length);
 	for (uint32_t i = 0; copy && i < length; i++)
 		copy[i] = copy[i] ? copy[i] : '?';
-	ss_row_part(&answer->table, copy ? copy : "", copy ? length : 0);
+	ss_row_text_part(&answer->table, copy ? copy : "", copy ? length : 0);
 	answer->table.failed |= !copy;
 }
 

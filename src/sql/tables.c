@@ -58,13 +58,13 @@ void ss_sql_table_name(const struct ss_view *table, char out[SS_SQL_NAME_BYTES])
 
 bool ss_sql_guess(const char *typed, char out[SS_SQL_NAME_BYTES])
 {
-	struct ss_guess guess = ss_guess_begin(typed);
+	struct ss_closest_name guess = ss_closest_name_begin(typed);
 	const struct ss_view *table;
 	char name[SS_SQL_NAME_BYTES];
 
 	for (size_t i = 0; (table = ss_sql_table_at(i)); i++) {
 		ss_sql_table_name(table, name);
-		ss_guess_add(&guess, name);
+		ss_closest_name_add(&guess, name);
 		if (guess.best == name) {
 			memcpy(out, name, sizeof(name));
 			guess.best = out;

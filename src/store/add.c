@@ -175,17 +175,17 @@ static enum ss_status make_this_run(struct adding *adding, struct ss_sql *sql, s
 static enum ss_status make_kinds(struct ss_sql *sql, struct ss_error *err)
 {
 	struct ss_text text = { 0 };
-	enum ss_collective kind;
+	enum ss_collective_kind kind;
 	enum ss_status status;
 	const char *word;
 
 	ss_text_add_string(&text, "create temp macro collective_kind(name) as case");
-	for (size_t i = 0; (word = ss_collective_word_at(i, &kind)); i++)
+	for (size_t i = 0; (word = ss_collective_kind_word(i, &kind)); i++)
 		ss_text_addf(&text,
 			     " when contains(lower(replace(split_part(name, '(', 1), '_', '')), "
 			     "'%s') then '%s'",
-			     word, ss_collective_name(kind));
-	ss_text_addf(&text, " else '%s' end", ss_collective_name(SS_COLLECTIVE_OTHER));
+			     word, ss_collective_kind_name(kind));
+	ss_text_addf(&text, " else '%s' end", ss_collective_kind_name(SS_COLLECTIVE_OTHER));
 	status = ss_text_failed(&text) ? ss_fail_memory(err, "the query")
 				       : ss_sql_run(sql, text.data, err);
 	ss_text_release(&text);
@@ -261,7 +261,7 @@ static enum ss_status place_table(struct adding *adding, const char *table, stru
 				 adding->out->date, adding->out->run_id));
 	if (rename(from, to) != 0)
 		return adding_fail_to_place(to, err);
-	return ss_sync_folder(folder, err);
+	return ss_new_file_sync_folder(folder, err);
 }
 
 /* Another process may have added the run in the meantime, and a third made it compact. */

@@ -205,11 +205,11 @@ static enum ss_status compacting_exchange_day(const struct compacting *compactin
 	SS_TRY(ss_run_store_lock(compacting->store, true, err));
 	status = link_others(day, folder, names, err);
 	if (status == SS_OK)
-		status = ss_sync_folder(folder, err);
+		status = ss_new_file_sync_folder(folder, err);
 	if (status == SS_OK && !change_places(folder, day))
 		status = compacting_fail_to_place(day, err);
 	if (status == SS_OK)
-		status = ss_sync_folder(parent, err);
+		status = ss_new_file_sync_folder(parent, err);
 	ss_run_store_unlock(compacting->store);
 	return status;
 }

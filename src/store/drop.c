@@ -84,7 +84,7 @@ static enum ss_status drop_days(struct ss_run_store *store, const char *table, c
 		status = drop_day(store, table, names.items[i], out, err);
 	}
 	ss_run_store_names_release(&names);
-	return status == SS_OK ? ss_sync_folder(path, err) : status;
+	return status == SS_OK ? ss_new_file_sync_folder(path, err) : status;
 }
 
 /* `runs` is the last of the list and goes first: what is not in it is not there. */

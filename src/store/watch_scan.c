@@ -104,7 +104,7 @@ static int watched_run_compare(const void *a, const void *b)
 	const struct ss_watched_file *one = a, *other = b;
 	int order = strcmp(one->run, other->run);
 
-	return order ? order : ss_find_order(one->path, other->path);
+	return order ? order : ss_find_compare_names(one->path, other->path);
 }
 
 enum ss_status ss_watcher_find(struct ss_watcher *watcher, struct ss_error *err)

@@ -100,7 +100,7 @@ static inline struct ss_cells *row_next_cells(struct ss_table *table)
 	return table->failed ? NULL : &table->cells[column];
 }
 
-/* Keeps a little more of a long text than a cell may show, so that ss_table_bound() cuts it. */
+/* Keeps a little more of a long text than a cell may show, so that ss_table_limit_texts() cuts it. */
 static size_t text_length_cut(const char *text, size_t length)
 {
 	if (length <= SS_TEXT_MAX + 4)
@@ -111,7 +111,7 @@ static size_t text_length_cut(const char *text, size_t length)
 	return length;
 }
 
-void ss_row_part(struct ss_table *table, const char *text, size_t length)
+void ss_row_text_part(struct ss_table *table, const char *text, size_t length)
 {
 	struct ss_cells *cells;
 	uint32_t id;
@@ -135,7 +135,7 @@ void ss_row_part(struct ss_table *table, const char *text, size_t length)
 
 void ss_row_text(struct ss_table *table, const char *text)
 {
-	ss_row_part(table, text, text ? strnlen(text, SS_TEXT_MAX + 5) : 0);
+	ss_row_text_part(table, text, text ? strnlen(text, SS_TEXT_MAX + 5) : 0);
 }
 
 void ss_row_int(struct ss_table *table, int64_t value)
@@ -261,7 +261,7 @@ void ss_row_cell(struct ss_table *table, const struct ss_cell *cell)
 	if (cell->is_null)
 		ss_row_null(table);
 	else if (column->type == SS_COLUMN_TEXT)
-		ss_row_part(table, cell->value.text, cell->length);
+		ss_row_text_part(table, cell->value.text, cell->length);
 	else if (ss_column_has_fraction(column))
 		ss_row_number(table, cell->value.number);
 	else

@@ -120,7 +120,7 @@ struct ss_table {
 	struct ss_cells *cells; /* of each column; NULL while there are no rows */
 	uint32_t cells_count;
 	uint32_t row_count, row_capacity;
-	uint32_t uncut_count;            /* rows before ss_table_cut(); 0: nothing was cut */
+	uint32_t uncut_count;            /* rows before ss_view_keep_top(); 0: nothing was cut */
 	int64_t rank;                    /* of the rows to come; -1: not known */
 	uint32_t next;                   /* column to be filled next */
 	bool failed;                     /* no memory */
@@ -201,7 +201,7 @@ bool ss_table_gather(struct ss_table *table, const uint32_t *order);
 /* The sentence to show in place of rows. */
 const char *ss_table_empty(const struct ss_table *table);
 
-/* How many rows the table had before ss_table_cut(). */
+/* How many rows the table had before ss_view_keep_top(). */
 static inline uint32_t ss_table_all_rows(const struct ss_table *table)
 {
 	return table->uncut_count ? table->uncut_count : table->row_count;
@@ -209,10 +209,10 @@ static inline uint32_t ss_table_all_rows(const struct ss_table *table)
 
 /* A row: begin, one call per column after the rank, end. */
 void ss_row_begin(struct ss_table *table);
-/* A copy of the text; NULL or "": not recorded. Long ones are cut: ss_table_bound(). */
+/* A copy of the text; NULL or "": not recorded. Long ones are cut: ss_table_limit_texts(). */
 void ss_row_text(struct ss_table *table, const char *text);
 /* The same for a text that is not terminated. */
-void ss_row_part(struct ss_table *table, const char *text, size_t length);
+void ss_row_text_part(struct ss_table *table, const char *text, size_t length);
 void ss_row_int(struct ss_table *table, int64_t value);
 void ss_row_int_known(struct ss_table *table, int64_t value);         /* below 0: not recorded */
 void ss_row_number(struct ss_table *table, double value);             /* NaN, inf: not recorded */
@@ -272,18 +272,19 @@ __attribute__((format(printf, 2, 3))) const char *ss_table_print(struct ss_table
  * launched, so a table could be many times larger than its file.
  */
 SS_MUST_USE
-bool ss_table_bound(struct ss_table *table);
+bool ss_table_limit_texts(struct ss_table *table);
 
 /*
  * Sentences of several ranks that differ only in their figures: alike are "12.5 % of 3 files" and
  * "7 % of 3 files".
  */
-bool ss_range_alike(const char *a, const char *b);
+bool ss_table_notes_alike(const char *a, const char *b);
 
 /* The sentence with the lower (or higher) of each pair of figures; NULL: no memory. */
-const char *ss_range_pick(struct ss_arena *arena, const char *a, const char *b, bool higher);
+const char *ss_table_note_extreme(struct ss_arena *arena, const char *a, const char *b,
+				  bool higher);
 
 /* The sentence with ranges: "7 to 12.5 % of 3 files"; NULL: no memory. */
-const char *ss_range_print(struct ss_arena *arena, const char *low, const char *high);
+const char *ss_table_note_range(struct ss_arena *arena, const char *low, const char *high);
 
 #endif

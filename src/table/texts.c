@@ -64,7 +64,7 @@ static bool figure_is_less(const char *a, size_t a_length, const char *b, size_t
 	return order ? order < 0 : a_length < b_length;
 }
 
-bool ss_range_alike(const char *a, const char *b)
+bool ss_table_notes_alike(const char *a, const char *b)
 {
 	const char *x = a, *y = b;
 
@@ -132,12 +132,12 @@ static const char *note_combine(struct ss_arena *arena, const char *a, const cha
 	return writer.text;
 }
 
-const char *ss_range_pick(struct ss_arena *arena, const char *a, const char *b, bool higher)
+const char *ss_table_note_extreme(struct ss_arena *arena, const char *a, const char *b, bool higher)
 {
 	return note_combine(arena, a, b, higher ? FORM_HIGH : FORM_LOW);
 }
 
-const char *ss_range_print(struct ss_arena *arena, const char *low, const char *high)
+const char *ss_table_note_range(struct ss_arena *arena, const char *low, const char *high)
 {
 	return note_combine(arena, low, high, FORM_BOTH);
 }
@@ -198,11 +198,11 @@ static bool note_widen(struct ss_table *table, uint32_t note, const char *text)
 	struct ss_note_range *range = &table->ranges[note];
 	const char *low, *high, *both;
 
-	if (!range->low || range->rank == table->rank || !ss_range_alike(range->low, text))
+	if (!range->low || range->rank == table->rank || !ss_table_notes_alike(range->low, text))
 		return false;
-	low = ss_range_pick(table->arena, range->low, text, false);
-	high = ss_range_pick(table->arena, range->high, text, true);
-	both = low && high ? ss_range_print(table->arena, low, high) : NULL;
+	low = ss_table_note_extreme(table->arena, range->low, text, false);
+	high = ss_table_note_extreme(table->arena, range->high, text, true);
+	both = low && high ? ss_table_note_range(table->arena, low, high) : NULL;
 	table->failed |= !both;
 	if (!both)
 		return true;
@@ -296,7 +296,7 @@ static bool bound_column(struct ss_table *table, uint32_t column, size_t most)
 	return whole;
 }
 
-bool ss_table_bound(struct ss_table *table)
+bool ss_table_limit_texts(struct ss_table *table)
 {
 	const struct ss_table_schema *schema = table->schema;
 	uint64_t bytes = 0;

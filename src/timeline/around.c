@@ -150,7 +150,7 @@ void ss_around_stack(const struct ss_trace *trace, uint32_t row, struct ss_frame
 static void flows_add(struct ss_flows *out, enum ss_flow_kind kind, bool is_from, uint32_t row)
 {
 	if (out->count < SS_COUNT(out->items))
-		out->items[out->count++] = (struct ss_flow){ kind, is_from, row };
+		out->items[out->count++] = (struct ss_slice_flow){ kind, is_from, row };
 	out->all_count++;
 }
 

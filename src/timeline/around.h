@@ -39,14 +39,14 @@ void ss_around_stack(const struct ss_trace *trace, uint32_t row, struct ss_frame
 
 enum ss_flow_kind { SS_FLOW_LAUNCH, SS_FLOW_OPERATOR, SS_FLOW_BACKWARD };
 
-struct ss_flow {
+struct ss_slice_flow {
 	enum ss_flow_kind kind;
 	bool is_from; /* the other one stands before this one */
 	uint32_t row; /* the other one */
 };
 
 struct ss_flows {
-	struct ss_flow items[SS_FLOWS_MAX + 2];
+	struct ss_slice_flow items[SS_FLOWS_MAX + 2];
 	uint32_t count;
 	uint64_t all_count; /* listed or not */
 };

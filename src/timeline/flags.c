@@ -124,16 +124,16 @@ uint32_t ss_flag_collective(const struct ss_finding *finding, const struct ss_ti
 			    uint32_t *file)
 {
 	const struct ss_joined *joined = &timeline->job->joined;
-	const struct ss_meeting *longest = NULL;
+	const struct ss_collective *longest = NULL;
 
-	for (uint32_t i = 0; finding->rule->is_waited_for && i < joined->meeting_count; i++) {
-		const struct ss_meeting *meeting = &joined->meetings[i];
+	for (uint32_t i = 0; finding->rule->is_waited_for && i < joined->collective_count; i++) {
+		const struct ss_collective *collective = &joined->collectives[i];
 
-		if (meeting->is_symmetric && meeting->last_rank != SS_NO_ROW &&
-		    (!longest || meeting->wait_ns > longest->wait_ns) &&
-		    finding_is_about_rank(finding, meeting->last_rank) &&
-		    ss_timeline_file_of(timeline, meeting->last_rank) != SS_NO_ROW)
-			longest = meeting;
+		if (collective->is_symmetric && collective->last_rank != SS_NO_ROW &&
+		    (!longest || collective->wait_ns > longest->wait_ns) &&
+		    finding_is_about_rank(finding, collective->last_rank) &&
+		    ss_timeline_file_of(timeline, collective->last_rank) != SS_NO_ROW)
+			longest = collective;
 	}
 	for (uint32_t i = 0; longest && i < longest->count; i++) {
 		const struct ss_member *member = &joined->members[longest->first + i];

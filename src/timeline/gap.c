@@ -179,7 +179,7 @@ enum ss_status ss_index_places(struct ss_index *index, const struct ss_places **
 		       : ss_places_init(&index->places, index->trace, index->memory, err);
 }
 
-void ss_line_short(const char *line, char *out, size_t room)
+void ss_timeline_short_line(const char *line, char *out, size_t room)
 {
 	const char *open = strstr(line, ".py("), *from = line;
 	size_t digits = open ? strspn(open + 4, "0123456789") : 0;

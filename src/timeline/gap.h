@@ -46,6 +46,6 @@ enum ss_status ss_index_places(struct ss_index *index, const struct ss_places **
 			       struct ss_error *err);
 
 /* "dir/train.py(91): step" as "train.py:91"; what is no such line stays. */
-void ss_line_short(const char *line, char *out, size_t room);
+void ss_timeline_short_line(const char *line, char *out, size_t room);
 
 #endif

@@ -18,7 +18,7 @@ static uint8_t gap_largest_cause(const struct ss_idle *idle, const struct ss_idl
 
 	for (uint32_t i = gap->piece_from; i < gap->piece_to; i++)
 		if (!largest || idle->pieces[i].ns > largest->ns ||
-		    /* as ss_gap_cause() has it */
+		    /* as ss_idle_gap_cause() has it */
 		    (idle->pieces[i].ns == largest->ns && idle->pieces[i].cause == SS_IDLE_UNKNOWN))
 			largest = &idle->pieces[i];
 	return (uint8_t)(largest ? largest->cause : SS_IDLE_UNKNOWN);
@@ -90,12 +90,12 @@ static bool index_find_waits(struct ss_index *index, const struct ss_joined *joi
 		return false;
 	for (uint32_t i = 0; i < digest->arrival_count; i++) {
 		const struct ss_arrival *arrival = &digest->arrivals[i];
-		uint32_t number = joined->meeting_of[rank][i];
+		uint32_t number = joined->collective_of[rank][i];
 		int64_t stay_ns = arrival->end_ns - arrival->start_ns, wait_ns;
 
-		if (number == SS_NO_MEETING || !joined->meetings[number].is_symmetric)
+		if (number == SS_NO_COLLECTIVE || !joined->collectives[number].is_symmetric)
 			continue;
-		wait_ns = stay_ns - joined->meetings[number].transfer_ns;
+		wait_ns = stay_ns - joined->collectives[number].transfer_ns;
 		if (wait_ns > 0)
 			index->waits[index->wait_count++] = (struct ss_row_wait){
 				arrival->row,

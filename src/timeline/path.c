@@ -162,8 +162,9 @@ static bool path_show_piece(struct path_window *seeing, const struct ss_shown_pi
 	return true;
 }
 
-enum ss_status ss_shown_path_see(const struct ss_shown_path *path, int64_t from_ns, int64_t to_ns,
-				 uint32_t pixels, struct ss_shown_path *out, struct ss_error *err)
+enum ss_status ss_shown_path_in_window(const struct ss_shown_path *path, int64_t from_ns,
+				       int64_t to_ns, uint32_t pixels, struct ss_shown_path *out,
+				       struct ss_error *err)
 {
 	struct path_window seeing = { .out = out,
 				      .pixel_ns = (double)(to_ns - from_ns) / (double)pixels };

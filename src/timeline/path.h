@@ -42,7 +42,8 @@ void ss_shown_path_release(struct ss_shown_path *path);
  * before it on the same track if they touch. `out` is empty or released.
  */
 SS_MUST_USE
-enum ss_status ss_shown_path_see(const struct ss_shown_path *path, int64_t from_ns, int64_t to_ns,
-				 uint32_t pixels, struct ss_shown_path *out, struct ss_error *err);
+enum ss_status ss_shown_path_in_window(const struct ss_shown_path *path, int64_t from_ns,
+				       int64_t to_ns, uint32_t pixels, struct ss_shown_path *out,
+				       struct ss_error *err);
 
 #endif

@@ -40,7 +40,7 @@ uint32_t ss_search_kinds(const char *word)
 	return kinds;
 }
 
-uint32_t ss_step_of_row(const struct ss_trace *trace, uint32_t row)
+uint32_t ss_timeline_step_of_row(const struct ss_trace *trace, uint32_t row)
 {
 	return ss_kind_on_device(trace->slices.kind[row])
 		       ? ss_step_of_launch(trace, row)
@@ -52,9 +52,9 @@ static inline bool search_row_chosen(const struct search_pass *pass, uint32_t ro
 {
 	const struct ss_search *search = pass->search;
 
-	return !pass->by_row ||
-	       ((search->kinds >> pass->trace->slices.kind[row] & 1) &&
-		(search->step == SS_NO_ROW || ss_step_of_row(pass->trace, row) == search->step));
+	return !pass->by_row || ((search->kinds >> pass->trace->slices.kind[row] & 1) &&
+				 (search->step == SS_NO_ROW ||
+				  ss_timeline_step_of_row(pass->trace, row) == search->step));
 }
 
 /* Whether the row is shown before the other: longer, or as long and earlier. */
@@ -108,9 +108,9 @@ static void search_count_hits(struct search_pass *pass, struct ss_hits *out)
 		uint32_t kinds = pass->sums[i].kinds;
 
 		pass->wanted[i] = (kinds & search->kinds) &&
-				  ss_pattern_matches(search->pattern,
-						     pass->trace->names.items[i].text,
-						     pass->trace->names.items[i].length);
+				  ss_view_pattern_matches(search->pattern,
+							  pass->trace->names.items[i].text,
+							  pass->trace->names.items[i].length);
 		pass->by_row = pass->by_row || (pass->wanted[i] && (kinds & ~search->kinds));
 	}
 	if (pass->by_row)

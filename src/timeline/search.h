@@ -12,7 +12,7 @@
 #include "timeline/timeline.h"
 
 struct ss_search {
-	const char *pattern;   /* see ss_pattern_matches() */
+	const char *pattern;   /* see ss_view_pattern_matches() */
 	uint32_t kinds;        /* bit per enum ss_kind */
 	uint32_t step;         /* number of the step; SS_NO_ROW: any */
 	bool longest;          /* the longest alone, of equal ones the first */
@@ -50,6 +50,6 @@ void ss_hits_release(struct ss_hits *hits);
 uint32_t ss_search_kinds(const char *word);
 
 /* The measured step in which a slice was called or launched, or SS_NO_ROW. */
-uint32_t ss_step_of_row(const struct ss_trace *trace, uint32_t row);
+uint32_t ss_timeline_step_of_row(const struct ss_trace *trace, uint32_t row);
 
 #endif

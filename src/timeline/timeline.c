@@ -220,11 +220,12 @@ void ss_timeline_release(struct ss_timeline *timeline)
 
 /* --- a slice as a collective --------------------------------------------------------- */
 
-struct ss_members ss_members_of(const struct ss_timeline *timeline, uint32_t file, uint32_t row)
+struct ss_slice_collective ss_slice_collective_of(const struct ss_timeline *timeline, uint32_t file,
+						  uint32_t row)
 {
 	const struct ss_joined *joined = &timeline->job->joined;
 	uint32_t rank = timeline->files[file].rank_index;
-	struct ss_members out = { 0 };
+	struct ss_slice_collective out = { 0 };
 
 	if (rank >= joined->rank_count)
 		return out;
@@ -234,8 +235,8 @@ struct ss_members ss_members_of(const struct ss_timeline *timeline, uint32_t fil
 		if (arrival->row != row)
 			continue;
 		out.arrival = arrival;
-		if (joined->meeting_of[rank][i] != SS_NO_MEETING)
-			out.meeting = &joined->meetings[joined->meeting_of[rank][i]];
+		if (joined->collective_of[rank][i] != SS_NO_COLLECTIVE)
+			out.collective = &joined->collectives[joined->collective_of[rank][i]];
 		break;
 	}
 	return out;
@@ -249,11 +250,12 @@ uint32_t ss_timeline_file_of(const struct ss_timeline *timeline, uint32_t rank_i
 	return SS_NO_ROW;
 }
 
-int64_t ss_members_wait(const struct ss_meeting *meeting, const struct ss_arrival *arrival)
+int64_t ss_slice_collective_wait(const struct ss_collective *collective,
+				 const struct ss_arrival *arrival)
 {
 	int64_t stay_ns = arrival->end_ns - arrival->start_ns;
 
-	if (!meeting || !meeting->is_symmetric)
+	if (!collective || !collective->is_symmetric)
 		return -1;
-	return stay_ns > meeting->transfer_ns ? stay_ns - meeting->transfer_ns : 0;
+	return stay_ns > collective->transfer_ns ? stay_ns - collective->transfer_ns : 0;
 }

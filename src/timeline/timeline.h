@@ -48,17 +48,19 @@ int64_t ss_timeline_own(const struct ss_timeline_file *file, int64_t moment_ns);
 
 /* --- a slice as a collective: who else took part, and who waited ------------------------- */
 
-struct ss_members {
-	const struct ss_arrival *arrival; /* NULL: the slice is no collective */
-	const struct ss_meeting *meeting; /* NULL: it was matched with no other rank */
+struct ss_slice_collective {
+	const struct ss_arrival *arrival;       /* NULL: the slice is no collective */
+	const struct ss_collective *collective; /* NULL: it was matched with no other rank */
 };
 
-struct ss_members ss_members_of(const struct ss_timeline *timeline, uint32_t file, uint32_t row);
+struct ss_slice_collective ss_slice_collective_of(const struct ss_timeline *timeline, uint32_t file,
+						  uint32_t row);
 
 /* The file of a rank of the job; SS_NO_ROW: its trace is missing. */
 uint32_t ss_timeline_file_of(const struct ss_timeline *timeline, uint32_t rank_index);
 
 /* How long a member waited for the others; -1: unknown. */
-int64_t ss_members_wait(const struct ss_meeting *meeting, const struct ss_arrival *arrival);
+int64_t ss_slice_collective_wait(const struct ss_collective *collective,
+				 const struct ss_arrival *arrival);
 
 #endif

@@ -216,7 +216,7 @@ static void read_three(const struct ss_arg_values *args, enum ss_arg arg, int32_
 	*odd += count < 3 || !span_is_number_list(span);
 }
 
-void ss_kernel_args_fill(const struct ss_arg_values *args, struct ss_kernel_args *out,
+void ss_args_fill_kernel(const struct ss_arg_values *args, struct ss_kernel_args *out,
 			 uint32_t *odd)
 {
 	memset(out, 0, sizeof(*out));
@@ -231,7 +231,7 @@ void ss_kernel_args_fill(const struct ss_arg_values *args, struct ss_kernel_args
 	out->occupancy_percent = read_double(args, SS_ARG_OCCUPANCY, odd);
 }
 
-void ss_comm_args_fill(const struct ss_arg_values *args, struct ss_comm_args *out, uint32_t *odd)
+void ss_args_fill_comm(const struct ss_arg_values *args, struct ss_comm_args *out, uint32_t *odd)
 {
 	memset(out, 0, sizeof(*out));
 	out->group_size = clip32(read_i64(args, SS_ARG_GROUP_SIZE, odd));

@@ -172,8 +172,8 @@ struct ss_comm_args {
 #define SS_COMM_ARGS_TEXTS 7
 
 /* Fills the record from the arguments; texts are left to the caller. *odd counts non-numbers. */
-void ss_kernel_args_fill(const struct ss_arg_values *args, struct ss_kernel_args *out,
+void ss_args_fill_kernel(const struct ss_arg_values *args, struct ss_kernel_args *out,
 			 uint32_t *odd);
-void ss_comm_args_fill(const struct ss_arg_values *args, struct ss_comm_args *out, uint32_t *odd);
+void ss_args_fill_comm(const struct ss_arg_values *args, struct ss_comm_args *out, uint32_t *odd);
 
 #endif

@@ -149,7 +149,7 @@ static void batch_fill_category(struct ss_batch *batch, const char *text, size_t
 		return;
 	}
 	for (size_t i = 0; i < length; i++)
-		lower[i] = ss_lower(text[i]);
+		lower[i] = ss_char_lower(text[i]);
 	category->meaning = ss_kind_of_category(lower, length);
 	category->is_arrow = text_is(lower, length, "fwdbwd") ||
 			     text_is(lower, length, "forward-backward");
@@ -187,11 +187,12 @@ uint32_t ss_batch_record(struct ss_batch *batch, struct ss_records *records, con
 /* --- rows -------------------------------------------------------------------------------- */
 
 /* Notes where a thing stands among the slices. */
-static void batch_note_position(struct ss_batch *batch, enum ss_loose_kind kind, uint32_t index)
+static void batch_note_position(struct ss_batch *batch, enum ss_batch_position_kind kind,
+				uint32_t index)
 {
 	if (SS_BATCH_RESERVE(batch, loose))
-		batch->loose[batch->loose_count++] = (struct ss_loose){ batch->events_count, kind,
-									index };
+		batch->loose[batch->loose_count++] =
+			(struct ss_batch_position){ batch->events_count, kind, index };
 }
 
 void ss_batch_note_category(struct ss_batch *batch, uint32_t category)

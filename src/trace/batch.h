@@ -90,7 +90,7 @@ struct ss_track_key {
 };
 
 /* What is in a batch beside slices; SS_LOOSE_CATEGORY: of an event that is not kept. */
-enum ss_loose_kind {
+enum ss_batch_position_kind {
 	SS_LOOSE_ALLOCATION,
 	SS_LOOSE_FLOW,
 	SS_LOOSE_MARK,
@@ -100,9 +100,9 @@ enum ss_loose_kind {
 };
 
 /* The position of one of them in the file. */
-struct ss_loose {
+struct ss_batch_position {
 	uint32_t events; /* of the batch that came before it */
-	uint32_t kind;   /* enum ss_loose_kind */
+	uint32_t kind;   /* enum ss_batch_position_kind */
 	uint32_t index;  /* in the array of its kind, or a category */
 };
 
@@ -152,10 +152,11 @@ struct ss_batch {
 	SS_BATCH_ARRAY(struct ss_mark, marks);
 	SS_BATCH_ARRAY(struct ss_allocation, allocations);
 	SS_BATCH_ARRAY(struct ss_counter, counters);
-	SS_BATCH_ARRAY(uint32_t, metas);        /* records of meta_records */
-	SS_BATCH_ARRAY(struct ss_loose, loose); /* all of these, in the order of the file */
-	uint64_t entries;                       /* of the file, good or bad */
-	uint64_t phase_events[128];             /* entries by their phase in Chrome's format */
+	SS_BATCH_ARRAY(uint32_t, metas); /* records of meta_records */
+	SS_BATCH_ARRAY(struct ss_batch_position,
+		       loose);      /* all of these, in the order of the file */
+	uint64_t entries;           /* of the file, good or bad */
+	uint64_t phase_events[128]; /* entries by their phase in Chrome's format */
 	struct ss_quality quality;
 	bool out_of_memory;
 };

@@ -426,13 +426,13 @@ static void builder_add_meta(struct ss_builder *builder, struct ss_batch *batch,
 
 /* Adds what is no slice, in the order of the file. */
 static void builder_add_loose(struct ss_builder *builder, struct ss_batch *batch,
-			      const struct ss_loose *loose)
+			      const struct ss_batch_position *loose)
 {
 	struct ss_trace *trace = builder->trace;
 	struct ss_flow_end flow;
 	struct ss_counter counter;
 
-	switch ((enum ss_loose_kind)loose->kind) {
+	switch ((enum ss_batch_position_kind)loose->kind) {
 	case SS_LOOSE_ALLOCATION:
 		builder_add_allocation(builder, batch, &batch->allocations[loose->index]);
 		break;

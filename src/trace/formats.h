@@ -41,12 +41,12 @@ extern const struct ss_input_format *const ss_input_formats[];
 extern const size_t ss_input_format_count;
 
 /* The format of a file by its first bytes; NULL: it is of none. */
-const struct ss_input_format *ss_input_format_of(const char *bytes, size_t length);
+const struct ss_input_format *ss_trace_format_of(const char *bytes, size_t length);
 
 /*
  * The length of the ending by which the name is one of the formats', 0: it is none. Without
  * `derived` only of formats that others write.
  */
-size_t ss_input_format_ending(const char *name, bool derived);
+size_t ss_trace_format_ending(const char *name, bool derived);
 
 #endif

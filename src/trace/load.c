@@ -22,7 +22,7 @@ const struct ss_input_format *const ss_input_formats[] = {
 
 const size_t ss_input_format_count = SS_COUNT(ss_input_formats);
 
-const struct ss_input_format *ss_input_format_of(const char *bytes, size_t length)
+const struct ss_input_format *ss_trace_format_of(const char *bytes, size_t length)
 {
 	for (size_t i = 0; i < ss_input_format_count; i++)
 		if (ss_input_formats[i]->matches(bytes, length))
@@ -37,7 +37,7 @@ static bool name_has_ending(const char *name, const char *ending)
 	return length >= wanted && strcmp(name + length - wanted, ending) == 0;
 }
 
-size_t ss_input_format_ending(const char *name, bool derived)
+size_t ss_trace_format_ending(const char *name, bool derived)
 {
 	for (size_t i = 0; i < ss_input_format_count; i++) {
 		const struct ss_input_format *format = ss_input_formats[i];
@@ -51,8 +51,9 @@ size_t ss_input_format_ending(const char *name, bool derived)
 	return 0;
 }
 
-enum ss_status ss_load_report(const struct ss_load_options *options, const struct ss_source *source,
-			      uint64_t event_count, struct ss_error *err)
+enum ss_status ss_trace_report_load(const struct ss_load_options *options,
+				    const struct ss_source *source, uint64_t event_count,
+				    struct ss_error *err)
 {
 	if (options->progress && !options->progress(options->progress_context, source->done_bytes,
 						    source->total_bytes, event_count))
@@ -70,14 +71,14 @@ static enum ss_status load_by_format(struct ss_source *source,
 	size_t length;
 
 	SS_TRY(ss_source_peek(source, &bytes, &length, err));
-	format = ss_input_format_of(bytes, length);
+	format = ss_trace_format_of(bytes, length);
 	if (!format)
 		format = ss_input_formats[ss_input_format_count - 1];
 	return format->load(source, options, out, err);
 }
 
-enum ss_status ss_load(struct ss_source *source, const struct ss_load_options *options,
-		       struct ss_memory *memory, struct ss_trace *out, struct ss_error *err)
+enum ss_status ss_trace_load(struct ss_source *source, const struct ss_load_options *options,
+			     struct ss_memory *memory, struct ss_trace *out, struct ss_error *err)
 {
 	enum ss_status status = ss_trace_init(out, memory, err);
 
@@ -85,7 +86,7 @@ enum ss_status ss_load(struct ss_source *source, const struct ss_load_options *o
 	if (status == SS_OK)
 		status = load_by_format(source, options, out, err);
 	if (status == SS_OK && !options->lazy)
-		status = ss_trace_need(out, SS_COLUMNS_ALL, options->threads, err);
+		status = ss_trace_need_columns(out, SS_COLUMNS_ALL, options->threads, err);
 	if (status != SS_OK)
 		ss_trace_release(out);
 	return status;

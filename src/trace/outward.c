@@ -85,7 +85,7 @@ static bool row_has_marks(const struct ss_trace *trace, uint32_t row, uint32_t m
 	       ((marks & SS_ROW_COMM) && ss_trace_comm(trace, row));
 }
 
-uint32_t ss_outward(const struct ss_trace *trace, uint32_t row, uint32_t marks)
+uint32_t ss_outward_find(const struct ss_trace *trace, uint32_t row, uint32_t marks)
 {
 	const struct ss_jumps *outward = &trace->outward;
 

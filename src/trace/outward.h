@@ -35,6 +35,6 @@ SS_MUST_USE
 enum ss_status ss_outward_init(struct ss_trace *trace, struct ss_error *err);
 
 /* The first row from `row` outwards with one of the marks, or SS_NO_ROW. */
-uint32_t ss_outward(const struct ss_trace *trace, uint32_t row, uint32_t marks);
+uint32_t ss_outward_find(const struct ss_trace *trace, uint32_t row, uint32_t marks);
 
 #endif

@@ -219,7 +219,7 @@ void ss_trace_release(struct ss_trace *trace)
 
 	if (!trace->memory)
 		return;
-	ss_later_release(trace);
+	ss_pack_pending_release(trace);
 	slice_columns(&trace->slices, slices);
 	columns_release(trace->memory, slices, SLICE_COLUMNS, trace->slices.capacity);
 	allocation_columns(&trace->allocations, allocations);

@@ -183,7 +183,7 @@ struct ss_jumps {
 
 /*
  * Groups of columns. Those of a pack are unpacked and checked when somebody needs them
- * (ss_trace_need() in pack/pack.h): until then their addresses are NULL, but the numbers of rows
+ * (ss_trace_need_columns() in pack/pack.h): until then their addresses are NULL, but the numbers of rows
  * are there.
  */
 enum ss_columns {
@@ -208,7 +208,7 @@ enum ss_columns {
 };
 
 struct ss_track_sums;
-struct ss_later; /* pack/pack.h */
+struct ss_pack_pending; /* pack/pack.h */
 
 struct ss_trace {
 	struct ss_memory *memory; /* lent */
@@ -264,7 +264,7 @@ struct ss_trace {
 	/* of the whole file, also if steps were chosen: launches of device events are known */
 	bool has_launches;
 	const struct ss_track_sums *track_sums; /* of a pack, per track; NULL: found in the rows */
-	struct ss_later *later; /* columns of a pack that are still packed; NULL: none */
+	struct ss_pack_pending *later; /* columns of a pack that are still packed; NULL: none */
 };
 
 /* 2001 in nanoseconds since 1970: smaller times are not those of a wall clock. */

@@ -40,7 +40,7 @@ static bool row_is_before_cut(const struct ss_table *table, uint32_t row, void *
 	return cut->of_rank++ < cut->top;
 }
 
-void ss_table_cut(struct ss_table *table, uint32_t top)
+void ss_view_keep_top(struct ss_table *table, uint32_t top)
 {
 	struct rank_cut cut = { .top = top };
 	uint32_t count = table->row_count;
@@ -73,7 +73,7 @@ static bool matches_wildcards(const char *text, const char *end, const char *for
 		} else if (*form == '?') {
 			form++;
 			text = after_letter(text, end);
-		} else if (ss_lower(*form) == ss_lower(*text)) {
+		} else if (ss_char_lower(*form) == ss_char_lower(*text)) {
 			form++;
 			text++;
 		} else if (star) {
@@ -93,7 +93,7 @@ static bool matches_wildcards(const char *text, const char *end, const char *for
 
 static bool begins_with_part(const char *text, const char *end, const char *part, size_t length)
 {
-	return (size_t)(end - text) >= length && ss_find_part(text, length, part, length);
+	return (size_t)(end - text) >= length && ss_text_search(text, length, part, length);
 }
 
 /* The same in linear time: finds the parts between the stars one after the other. */
@@ -111,7 +111,7 @@ static bool matches_long_wildcards(const char *text, const char *end, const char
 		if (!form[length])
 			return (size_t)(end - text) >= length &&
 			       begins_with_part(end - length, end, form, length);
-		found = ss_find_part(text, (size_t)(end - text), form, length);
+		found = ss_text_search(text, (size_t)(end - text), form, length);
 		if (!found)
 			return false;
 		text = found + length;
@@ -119,12 +119,12 @@ static bool matches_long_wildcards(const char *text, const char *end, const char
 	return text == end;
 }
 
-bool ss_pattern_matches(const char *pattern, const char *text, size_t length)
+bool ss_view_pattern_matches(const char *pattern, const char *text, size_t length)
 {
 	size_t pattern_length = strlen(pattern);
 
 	if (!strpbrk(pattern, "*?"))
-		return ss_find_part(text, length, pattern, pattern_length) != NULL;
+		return ss_text_search(text, length, pattern, pattern_length) != NULL;
 	return pattern_length > FORM_SHORT_MAX
 		       ? matches_long_wildcards(text, text + length, pattern)
 		       : matches_wildcards(text, text + length, pattern);
@@ -134,7 +134,8 @@ static bool column_is_searched(const struct ss_table *table, bool keys, uint32_t
 {
 	const struct ss_column *own = &table->view->columns[column];
 
-	return ss_column_has_names(own) && (!keys || ss_column_role(table, column) == SS_ROLE_KEY);
+	return ss_column_has_names(own) &&
+	       (!keys || ss_view_column_role(table, column) == SS_ROLE_KEY);
 }
 
 struct row_search {
@@ -153,7 +154,7 @@ static bool row_matches_pattern(const struct ss_table *table, uint32_t row, void
 			continue;
 		cell = ss_table_cell(table, row, i);
 		if (!cell.is_null &&
-		    ss_pattern_matches(search->pattern, cell.value.text, cell.length))
+		    ss_view_pattern_matches(search->pattern, cell.value.text, cell.length))
 			return true;
 	}
 	return false;
@@ -171,12 +172,12 @@ static bool keep_matching_rows(struct ss_table *table, bool keys, const char *pa
 	return searched;
 }
 
-bool ss_table_keep(struct ss_table *table, const char *pattern)
+bool ss_view_keep_matching(struct ss_table *table, const char *pattern)
 {
 	return keep_matching_rows(table, false, pattern);
 }
 
-bool ss_table_keep_keys(struct ss_table *table, const char *pattern)
+bool ss_view_keep_keys(struct ss_table *table, const char *pattern)
 {
 	return keep_matching_rows(table, true, pattern);
 }
@@ -188,7 +189,7 @@ static bool row_is_of_rank(const struct ss_table *table, uint32_t row, void *con
 	return !ss_table_is_null(table, row, 0) && ss_table_int(table, row, 0) == *rank;
 }
 
-void ss_table_keep_rank(struct ss_table *table, int64_t rank)
+void ss_view_keep_rank(struct ss_table *table, int64_t rank)
 {
 	ss_table_filter(table, row_is_of_rank, &rank);
 }
@@ -206,7 +207,7 @@ static bool row_is_on_device(const struct ss_table *table, uint32_t row, void *c
 	return ss_cell_is_text(&cell, only->device);
 }
 
-void ss_table_keep_device(struct ss_table *table, const char *device)
+void ss_view_keep_device(struct ss_table *table, const char *device)
 {
 	uint32_t columns = table->view->column_count;
 	struct device_filter only = { device, 0 };
@@ -329,7 +330,7 @@ static uint32_t *sort_row_numbers(const struct row_order *order, uint32_t *rows)
 	return from;
 }
 
-enum ss_status ss_table_sort(struct ss_table *table, const char *column, struct ss_error *err)
+enum ss_status ss_view_sort_rows(struct ss_table *table, const char *column, struct ss_error *err)
 {
 	struct row_order order = { .table = table, .turned = column[0] == '-' };
 	uint32_t *rows;
@@ -387,7 +388,7 @@ static struct ss_cell *totals_make_empty(const struct ss_table *table)
 	return sums;
 }
 
-bool ss_table_add_up(struct ss_table *table)
+bool ss_view_add_totals(struct ss_table *table)
 {
 	if (!columns_with_sums(table) || !table->row_count)
 		return true;
@@ -397,7 +398,7 @@ bool ss_table_add_up(struct ss_table *table)
 	return table->totals;
 }
 
-bool ss_table_rank_sums(const struct ss_table *table, struct ss_table *out)
+bool ss_view_rank_totals(const struct ss_table *table, struct ss_table *out)
 {
 	ss_table_init(out, table->view, table->arena);
 	for (uint32_t from = 0, to; columns_with_sums(table) && from < table->row_count;

@@ -28,7 +28,7 @@ struct row_pair {
 struct run_pair {
 	const struct ss_view *view; /* of both tables */
 	const struct ss_table *runs[2];
-	enum ss_column_role *roles;
+	enum ss_view_column_role *roles;
 	uint32_t main; /* column; UINT32_MAX: no figure */
 };
 
@@ -49,13 +49,13 @@ static bool column_is_null(const struct ss_table *table, uint32_t column)
 }
 
 static void compare_find_roles(const struct ss_table *a, const struct ss_table *b,
-			       enum ss_column_role *roles)
+			       enum ss_view_column_role *roles)
 {
 	for (uint32_t i = 0; i < a->view->column_count; i++) {
-		enum ss_column_role role = ss_column_role(a, i);
+		enum ss_view_column_role role = ss_view_column_role(a, i);
 
 		if (role == SS_ROLE_NONE)
-			role = ss_column_role(b, i);
+			role = ss_view_column_role(b, i);
 		roles[i] = role;
 	}
 	if (a->view->rankless)
@@ -187,7 +187,7 @@ static struct compared_row *compare_sort_rows(const struct run_pair *versus, str
 	for (uint32_t run = 0; rows && run < 2; run++)
 		for (uint32_t i = 0; i < versus->runs[run]->row_count; i++)
 			rows[(*count)++] = (struct compared_row){
-				ss_row_hash(versus->runs[run], versus->roles, 0, i), i, run, 0
+				ss_view_row_hash(versus->runs[run], versus->roles, 0, i), i, run, 0
 			};
 	if (!rows)
 		return NULL;
@@ -352,12 +352,12 @@ static bool compare_runs(struct run_pair *versus, struct ss_table *out)
 }
 
 /* The roles of a table of medians: keys first, then figures. */
-static enum ss_column_role *median_roles(const struct ss_table *table,
-					 const enum ss_column_role *roles,
-					 const struct ss_view *medians)
+static enum ss_view_column_role *median_roles(const struct ss_table *table,
+					      const enum ss_view_column_role *roles,
+					      const struct ss_view *medians)
 {
-	enum ss_column_role *out = SS_ARENA_NEW(table->arena, enum ss_column_role,
-						medians->column_count + 1);
+	enum ss_view_column_role *out = SS_ARENA_NEW(table->arena, enum ss_view_column_role,
+						     medians->column_count + 1);
 	uint32_t keys = 0;
 
 	for (uint32_t i = 1; i < table->view->column_count; i++)
@@ -369,12 +369,12 @@ static enum ss_column_role *median_roles(const struct ss_table *table,
 
 /* Of several ranks, the medians are compared. */
 static bool compare_medians(const struct ss_table *a, const struct ss_table *b,
-			    const enum ss_column_role *roles, struct ss_table *out)
+			    const enum ss_view_column_role *roles, struct ss_table *out)
 {
 	struct ss_table medians[2] = { 0 };
 	struct run_pair versus = { .runs = { &medians[0], &medians[1] } };
-	bool whole = ss_table_medians(a, roles, &medians[0]) &&
-		     ss_table_medians(b, roles, &medians[1]);
+	bool whole = ss_view_rank_medians(a, roles, &medians[0]) &&
+		     ss_view_rank_medians(b, roles, &medians[1]);
 
 	versus.view = medians[0].view;
 	versus.roles = whole ? median_roles(a, roles, versus.view) : NULL;
@@ -384,13 +384,13 @@ static bool compare_medians(const struct ss_table *a, const struct ss_table *b,
 	return whole;
 }
 
-bool ss_table_compare(const struct ss_table *a, const struct ss_table *b, struct ss_table *out)
+bool ss_view_compare_runs(const struct ss_table *a, const struct ss_table *b, struct ss_table *out)
 {
 	struct run_pair versus = { .view = a->view, .runs = { a, b } };
 
 	assert(a->view == b->view);
 	ss_table_init(out, a->view, a->arena);
-	versus.roles = SS_ARENA_NEW(a->arena, enum ss_column_role, a->view->column_count + 1);
+	versus.roles = SS_ARENA_NEW(a->arena, enum ss_view_column_role, a->view->column_count + 1);
 	if (!versus.roles)
 		return false;
 	compare_find_roles(a, b, versus.roles);

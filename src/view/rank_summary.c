@@ -24,7 +24,7 @@ static bool column_is_fixed(const struct ss_table *table, uint32_t column)
 	return true;
 }
 
-enum ss_column_role ss_column_role(const struct ss_table *table, uint32_t column)
+enum ss_view_column_role ss_view_column_role(const struct ss_table *table, uint32_t column)
 {
 	const struct ss_column *own = &table->view->columns[column];
 
@@ -45,9 +45,9 @@ enum ss_column_role ss_column_role(const struct ss_table *table, uint32_t column
 
 struct rank_summary {
 	const struct ss_table *table;
-	const enum ss_column_role *roles; /* of the columns */
-	bool medians;                     /* only the median of each figure */
-	uint32_t *figures;                /* columns, those that rows are ordered by first */
+	const enum ss_view_column_role *roles; /* of the columns */
+	bool medians;                          /* only the median of each figure */
+	uint32_t *figures;                     /* columns, those that rows are ordered by first */
 	uint32_t figure_count;
 	uint32_t order_count; /* of the figures: those that rows are ordered by */
 };
@@ -191,8 +191,8 @@ struct summary_row {
 	uint32_t first; /* the first row with equal keys and the same nth */
 };
 
-uint64_t ss_row_hash(const struct ss_table *table, const enum ss_column_role *roles, uint32_t first,
-		     uint32_t row)
+uint64_t ss_view_row_hash(const struct ss_table *table, const enum ss_view_column_role *roles,
+			  uint32_t first, uint32_t row)
 {
 	uint64_t hash = SS_HASH_SEED;
 
@@ -256,7 +256,8 @@ static struct summary_row *summary_sort_rows(const struct rank_summary *across)
 						(size_t)table->row_count + 1);
 
 	for (uint32_t i = 0; rows && i < table->row_count; i++)
-		rows[i] = (struct summary_row){ ss_row_hash(table, across->roles, 1, i), i, 0, i };
+		rows[i] = (struct summary_row){ ss_view_row_hash(table, across->roles, 1, i), i, 0,
+						i };
 	if (!rows)
 		return NULL;
 	qsort(rows, table->row_count, sizeof(*rows), summary_row_by_hash);
@@ -378,7 +379,7 @@ static bool summary_order_rows(const struct rank_summary *across, struct ss_tabl
 		const char *name = across->table->view->columns[across->figures[i]].name;
 		const char *median = summary_column_name(out, name, "median");
 
-		if (out->failed || ss_table_sort(out, median, &err) != SS_OK)
+		if (out->failed || ss_view_sort_rows(out, median, &err) != SS_OK)
 			return false;
 	}
 	return true;
@@ -391,7 +392,7 @@ static bool summary_add_totals(const struct rank_summary *across, struct rank_va
 	struct rank_summary of = *across;
 	struct ss_table sums;
 	struct summary_row *rows;
-	bool whole = ss_table_rank_sums(across->table, &sums);
+	bool whole = ss_view_rank_totals(across->table, &sums);
 
 	rows = SS_ARENA_NEW(out->arena, struct summary_row, (size_t)sums.row_count + 1);
 	out->totals = SS_ARENA_NEW(out->arena, struct ss_cell, out->view->column_count);
@@ -439,20 +440,20 @@ static bool summarize_ranks(struct rank_summary *across, struct ss_table *out)
 	return summary_order_rows(across, out) && !out->failed;
 }
 
-bool ss_table_sum_up_ranks(const struct ss_table *table, struct ss_table *out)
+bool ss_view_summarize_ranks(const struct ss_table *table, struct ss_table *out)
 {
-	enum ss_column_role *roles = SS_ARENA_NEW(table->arena, enum ss_column_role,
-						  table->view->column_count);
+	enum ss_view_column_role *roles = SS_ARENA_NEW(table->arena, enum ss_view_column_role,
+						       table->view->column_count);
 	struct rank_summary across = { .table = table, .roles = roles };
 
 	ss_table_init(out, table->view, table->arena);
 	for (uint32_t i = 1; roles && i < table->view->column_count; i++)
-		roles[i] = ss_column_role(table, i);
+		roles[i] = ss_view_column_role(table, i);
 	return roles && summarize_ranks(&across, out);
 }
 
-bool ss_table_medians(const struct ss_table *table, const enum ss_column_role *roles,
-		      struct ss_table *out)
+bool ss_view_rank_medians(const struct ss_table *table, const enum ss_view_column_role *roles,
+			  struct ss_table *out)
 {
 	struct rank_summary across = { .table = table, .roles = roles, .medians = true };
 

@@ -146,7 +146,7 @@ enum ss_missing {
 };
 
 /* Writes the sentence; 128 bytes are enough. */
-void ss_missing_sentence(enum ss_missing what, char *out, size_t room);
+void ss_note_missing_text(enum ss_missing what, char *out, size_t room);
 
 /* Adds it as a note below the table. */
 void ss_note_missing(struct ss_table *out, enum ss_missing what);
@@ -155,9 +155,9 @@ void ss_note_missing(struct ss_table *out, enum ss_missing what);
 void ss_note_devices(struct ss_table *out, uint32_t left_out);
 
 /* The ids of a thread or stream as texts that live as long as the table. */
-const char *ss_track_pid(const struct ss_trace *trace, const struct ss_track *track,
-			 struct ss_table *table);
-const char *ss_track_tid(const struct ss_trace *trace, const struct ss_track *track,
-			 struct ss_table *table);
+const char *ss_pid_text(const struct ss_trace *trace, const struct ss_track *track,
+			struct ss_table *table);
+const char *ss_tid_text(const struct ss_trace *trace, const struct ss_track *track,
+			struct ss_table *table);
 
 #endif

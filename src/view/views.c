@@ -68,7 +68,7 @@ static const struct {
 	[SS_MISSING_OPERATORS] = { "Operators", "activities=[ProfilerActivity.CPU, ...]" },
 };
 
-void ss_missing_sentence(enum ss_missing what, char *out, size_t room)
+void ss_note_missing_text(enum ss_missing what, char *out, size_t room)
 {
 	snprintf(out, room, "%s are not recorded: use profile(%s).", missing_sentences[what].what,
 		 missing_sentences[what].flag);
@@ -78,7 +78,7 @@ void ss_note_missing(struct ss_table *out, enum ss_missing what)
 {
 	char sentence[128];
 
-	ss_missing_sentence(what, sentence, sizeof(sentence));
+	ss_note_missing_text(what, sentence, sizeof(sentence));
 	ss_table_note(out, "%s", sentence);
 }
 
@@ -99,14 +99,14 @@ static const char *track_id_text(const struct ss_trace *trace, struct ss_table *
 	return ss_table_print(table, "%lld", (long long)number);
 }
 
-const char *ss_track_pid(const struct ss_trace *trace, const struct ss_track *track,
-			 struct ss_table *table)
+const char *ss_pid_text(const struct ss_trace *trace, const struct ss_track *track,
+			struct ss_table *table)
 {
 	return track_id_text(trace, table, track->pid, track->pid_text);
 }
 
-const char *ss_track_tid(const struct ss_trace *trace, const struct ss_track *track,
-			 struct ss_table *table)
+const char *ss_tid_text(const struct ss_trace *trace, const struct ss_track *track,
+			struct ss_table *table)
 {
 	return track_id_text(trace, table, track->tid, track->tid_text);
 }

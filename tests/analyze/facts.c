@@ -20,7 +20,7 @@ static enum ss_status ask(struct ss_facts *facts, const void *out[6])
 	SS_TRY(ss_facts_works(facts, (const struct ss_works **)&out[0], NULL));
 	SS_TRY(ss_facts_ops(facts, (const struct ss_ops **)&out[1], NULL));
 	SS_TRY(ss_facts_places(facts, (const struct ss_places **)&out[2], NULL));
-	SS_TRY(ss_facts_allocs(facts, (const struct ss_allocs **)&out[3], NULL));
+	SS_TRY(ss_allocs_of_facts(facts, (const struct ss_allocs **)&out[3], NULL));
 	SS_TRY(ss_facts_idle(facts, (const struct ss_idle **)&out[4], NULL));
 	return ss_facts_phases(facts, (const struct ss_phases **)&out[5], NULL);
 }

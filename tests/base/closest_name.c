@@ -33,11 +33,11 @@ static void test_guess(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
-		struct ss_guess guess = ss_guess_begin(cases[i].typed);
+		struct ss_closest_name guess = ss_closest_name_begin(cases[i].typed);
 		const char *meant = cases[i].meant ? cases[i].meant : "nothing";
 
 		for (size_t k = 0; k < SS_COUNT(names); k++)
-			ss_guess_add(&guess, names[k]);
+			ss_closest_name_add(&guess, names[k]);
 		support_check(strcmp(guess.best ? guess.best : "nothing", meant) == 0,
 			      cases[i].typed, "'%s', not '%s'", guess.best ? guess.best : "nothing",
 			      meant);
@@ -48,17 +48,17 @@ static void test_guess(void **state)
 static void test_long(void **state)
 {
 	char name[66] = { 0 }, typed[66] = { 0 };
-	struct ss_guess guess;
+	struct ss_closest_name guess;
 
 	(void)state;
 	memset(name, 'a', 65);
 	memset(typed, 'a', 65);
-	guess = ss_guess_begin(typed);
-	ss_guess_add(&guess, name);
+	guess = ss_closest_name_begin(typed);
+	ss_closest_name_add(&guess, name);
 	assert_null(guess.best);
 	name[64] = '\0';
 	typed[3] = 'b';
-	ss_guess_add(&guess, name);
+	ss_closest_name_add(&guess, name);
 	assert_ptr_equal(guess.best, name);
 }
 

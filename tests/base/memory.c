@@ -148,7 +148,7 @@ static void test_touch(void **state)
 	static const size_t lengths[] = { 0, 1, 100, 4095, 4096, 8191, 100000, 1 << 22 };
 
 	(void)state;
-	ss_memory_touch(NULL, 0);
+	ss_memory_populate(NULL, 0);
 	for (size_t i = 0; i < SS_COUNT(lengths); i++) {
 		struct ss_memory memory;
 		unsigned char *block;
@@ -157,7 +157,7 @@ static void test_touch(void **state)
 		block = ss_memory_resize(&memory, NULL, 0, lengths[i] + 2);
 		assert_non_null(block);
 		memset(block, 0x5a, lengths[i] + 2);
-		ss_memory_touch(block + 1, lengths[i]);
+		ss_memory_populate(block + 1, lengths[i]);
 		for (size_t k = 0; k < lengths[i] + 2; k++)
 			assert_int_equal(block[k], 0x5a);
 		ss_memory_free(&memory, block, lengths[i] + 2);

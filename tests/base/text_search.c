@@ -19,7 +19,7 @@ static const char *try_everywhere(const char *text, size_t text_length, const ch
 	for (size_t i = 0; i + length <= text_length; i++) {
 		size_t k = 0;
 
-		while (k < length && ss_lower(text[i + k]) == ss_lower(part[k]))
+		while (k < length && ss_char_lower(text[i + k]) == ss_char_lower(part[k]))
 			k++;
 		if (k == length)
 			return text + i;
@@ -55,7 +55,7 @@ static void test_as_everywhere(void **state)
 		if (length < text_length && support_random(&seed, 2))
 			memcpy(text + support_random(&seed, (uint32_t)(text_length - length)), part,
 			       length);
-		found = ss_find_part(text, text_length, part, length);
+		found = ss_text_search(text, text_length, part, length);
 		assert_ptr_equal(found, try_everywhere(text, text_length, part, length));
 		found_count += found != NULL;
 	}
@@ -65,10 +65,10 @@ static void test_as_everywhere(void **state)
 static void test_ends(void **state)
 {
 	(void)state;
-	assert_non_null(ss_find_part("", 0, "", 0));
-	assert_non_null(ss_find_part("abc", 3, "BC", 2));
-	assert_null(ss_find_part("abc", 3, "abcd", 4));
-	assert_null(ss_find_part("abcd", 3, "d", 1));
+	assert_non_null(ss_text_search("", 0, "", 0));
+	assert_non_null(ss_text_search("abc", 3, "BC", 2));
+	assert_null(ss_text_search("abc", 3, "abcd", 4));
+	assert_null(ss_text_search("abcd", 3, "d", 1));
 }
 
 int main(void)

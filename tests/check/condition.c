@@ -101,7 +101,7 @@ static void test_cases(void **state)
 				      "%s", err.text);
 			continue;
 		}
-		assert_true(ss_condition_ask(&condition, &table, &arena));
+		assert_true(ss_condition_evaluate(&condition, &table, &arena));
 		support_check(condition.number == cases[i].number, cases[i].text, "%f",
 			      condition.number);
 		support_check(condition.is_met == cases[i].holds && condition.is_known,
@@ -127,10 +127,10 @@ static void test_rows(void **state)
 	ss_table_init(&table, &view, &arena);
 	assert_int_equal(ss_condition_read(&condition, text, strlen(text), &arena, &err), SS_OK);
 	assert_int_equal(ss_condition_bind(&condition, &view, &err), SS_OK);
-	assert_true(ss_condition_ask(&condition, &table, &arena));
+	assert_true(ss_condition_evaluate(&condition, &table, &arena));
 	assert_true(condition.is_known && !condition.is_met && !condition.of_rows);
 	fill(&table);
-	assert_true(ss_condition_ask(&condition, &table, &arena));
+	assert_true(ss_condition_evaluate(&condition, &table, &arena));
 	assert_int_equal(condition.rows, 2);
 	assert_int_equal(condition.of_rows, 2);
 	assert_true(condition.found == 1800);

@@ -126,8 +126,8 @@ static void test_cases(void **state)
 					   cases[i].threshold, &memory));
 		support_check(noise.verdict == cases[i].verdict, cases[i].what,
 			      "%s: %.4f, noise %.4f; median %.4f, noise %.4f",
-			      ss_verdict_name(noise.verdict), noise.mean.change, noise.mean.half,
-			      noise.typical.change, noise.typical.half);
+			      ss_check_verdict_name(noise.verdict), noise.mean.change,
+			      noise.mean.half, noise.typical.change, noise.typical.half);
 	}
 	assert_int_equal(memory.used_bytes, 0);
 }

@@ -292,7 +292,7 @@ static void check_case(size_t i, bool reduce)
 	load(&loaded, cases[i].files);
 	open.inputs = loaded.inputs;
 	open.input_count = loaded.count;
-	support_check(ss_job_open(&job, &open, &ss_diagnose_keeper, &memory, &err) == SS_OK,
+	support_check(ss_job_open(&job, &open, &ss_diagnose_summarizer, &memory, &err) == SS_OK,
 		      cases[i].what, "%s", err.text);
 	for (uint32_t k = 0; k < job.snapshot_count; k++)
 		assert_int_equal(job.snapshots[k].opened == NULL, reduce);
@@ -371,7 +371,7 @@ static void check_memory(void **state)
 
 		ss_memory_init(&memory, 0);
 		memory.fail_call = call;
-		status = ss_job_open(&job, &open, &ss_diagnose_keeper, &memory, &err);
+		status = ss_job_open(&job, &open, &ss_diagnose_summarizer, &memory, &err);
 		if (status == SS_OK) {
 			status = ss_diagnose(&diagnosis, &job, &options, &err);
 			if (status == SS_OK)

@@ -30,7 +30,7 @@ struct bench {
 	struct ss_graph_step step;
 	struct ss_graph graph;
 	struct ss_rank_findings exam;
-	struct ss_look context;
+	struct ss_rule_context context;
 };
 
 static void *zeroed(struct ss_memory *memory, size_t bytes)
@@ -78,10 +78,10 @@ static void open_bench(struct bench *bench)
 	bench->exam.part_count = (uint32_t)ss_rule_count;
 	bench->exam.owner = zeroed(&bench->memory, TASKS + 1);
 	bench->exam.claim_of = zeroed(&bench->memory, (TASKS + 1) * sizeof(uint32_t));
-	bench->context = (struct ss_look){ .rule = ss_rules[0],
-					   .graph = &bench->graph,
-					   .memory = &bench->memory,
-					   .exam = &bench->exam };
+	bench->context = (struct ss_rule_context){ .rule = ss_rules[0],
+						   .graph = &bench->graph,
+						   .memory = &bench->memory,
+						   .exam = &bench->exam };
 }
 
 static void close_bench(struct bench *bench)
@@ -136,7 +136,7 @@ static void test_stretches(void **state)
 		int64_t gone_ns;
 
 		open_bench(&bench);
-		gone_ns = ss_look_claim_time(&bench.context, stretches[i].stretch);
+		gone_ns = ss_rule_claim_time(&bench.context, stretches[i].stretch);
 		support_check(gone_ns == stretches[i].gone_ns, stretches[i].what, "%d ns are gone",
 			      (int)gone_ns);
 		check_claims(&bench, stretches[i].what, stretches[i].claims);
@@ -147,37 +147,37 @@ static void test_stretches(void **state)
 static void test_claims(void **state)
 {
 	struct bench bench;
-	struct ss_look other;
+	struct ss_rule_context other;
 
 	(void)state;
 	open_bench(&bench);
-	assert_true(ss_look_claim(&bench.context,
+	assert_true(ss_rule_claim(&bench.context,
 				  (struct ss_claim){
 					  .task = 1, .own_ns = 50, .low_ns = 80, .high_ns = 20 }));
-	assert_true(ss_look_claim(&bench.context, (struct ss_claim){ .task = 1,
+	assert_true(ss_rule_claim(&bench.context, (struct ss_claim){ .task = 1,
 								     .own_ns = 60,
 								     .low_ns = 70,
 								     .high_ns = 60,
 								     .releases = true }));
 	check_claims(&bench, "the shorter times count", "1:50/70/20r");
-	assert_true(ss_look_claim(
+	assert_true(ss_rule_claim(
 		&bench.context,
 		(struct ss_claim){ .task = 4, .own_ns = 900, .low_ns = 10, .high_ns = 950 }));
 	check_claims(&bench, "no task gets longer, low is no less than it",
 		     "1:50/70/20r 4:100/100/100");
-	assert_false(ss_look_claim(&bench.context, (struct ss_claim){ .task = TASKS }));
+	assert_false(ss_rule_claim(&bench.context, (struct ss_claim){ .task = TASKS }));
 	other = bench.context;
 	other.number = OTHER;
-	assert_false(ss_look_is_free(&other, 1));
-	assert_true(ss_look_is_free(&other, 0));
-	assert_false(ss_look_claim(&other, (struct ss_claim){ .task = 1 }));
+	assert_false(ss_rule_can_claim(&other, 1));
+	assert_true(ss_rule_can_claim(&other, 0));
+	assert_false(ss_rule_claim(&other, (struct ss_claim){ .task = 1 }));
 	/* of a stretch it gets what is left */
-	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 0, 450, 0, 0 }),
+	assert_int_equal(ss_rule_claim_time(&other, (struct ss_stretch){ TRACK, 0, 450, 0, 0 }),
 			 100 + 10);
 	/* again on the same task: both parts are removed */
-	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 600, 700, 0, 0 }),
+	assert_int_equal(ss_rule_claim_time(&other, (struct ss_stretch){ TRACK, 600, 700, 0, 0 }),
 			 100);
-	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 800, 900, 0, 0 }),
+	assert_int_equal(ss_rule_claim_time(&other, (struct ss_stretch){ TRACK, 800, 900, 0, 0 }),
 			 100);
 	assert_int_equal(bench.exam.claims[bench.exam.claim_count - 1].own_ns, 250);
 	close_bench(&bench);
@@ -192,20 +192,20 @@ static void test_sentences(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	ss_look_evidence(&bench.context, fact, "it takes {time}");
-	ss_look_evidence(&bench.context, fact, "it takes {time}");
+	ss_rule_add_evidence(&bench.context, fact, "it takes {time}");
+	ss_rule_add_evidence(&bench.context, fact, "it takes {time}");
 	assert_int_equal(bench.exam.fact_count, 1);
 	assert_int_equal(bench.exam.facts[0].weight_ns, 200);
 	for (int i = 0; i < 2 * SS_RULE_EVIDENCE_MAX; i++)
-		ss_look_evidence(&bench.context, fact, "number %d", i);
+		ss_rule_add_evidence(&bench.context, fact, "number %d", i);
 	assert_int_equal(bench.exam.fact_count, SS_RULE_EVIDENCE_MAX);
-	ss_look_confidence(&bench.context, SS_CONFIDENCE_MEDIUM, "a");
-	ss_look_confidence(&bench.context, SS_CONFIDENCE_HIGH, "b");
+	ss_rule_set_confidence(&bench.context, SS_CONFIDENCE_MEDIUM, "a");
+	ss_rule_set_confidence(&bench.context, SS_CONFIDENCE_HIGH, "b");
 	assert_int_equal(bench.exam.parts[0].confidence, SS_CONFIDENCE_MEDIUM);
-	ss_look_confidence(&bench.context, SS_CONFIDENCE_LOW, "c");
+	ss_rule_set_confidence(&bench.context, SS_CONFIDENCE_LOW, "c");
 	assert_string_equal(ss_strings_text(&bench.exam.texts, bench.exam.parts[0].reason), "c");
-	ss_look_figure(&bench.context, 2, 1.5);
-	ss_look_figure(&bench.context, 2, 1);
+	ss_rule_add_figure(&bench.context, 2, 1.5);
+	ss_rule_add_figure(&bench.context, 2, 1);
 	assert_true(bench.exam.parts[0].figures[2] > 2.4);
 	close_bench(&bench);
 }
@@ -259,14 +259,14 @@ static void close_verdict(struct verdict *verdict)
 static struct ss_finding *shorten(struct verdict *verdict, uint32_t first, uint32_t second,
 				  int64_t low_ns)
 {
-	struct ss_finding *finding = ss_judge_add(&verdict->judgement, SS_NO_ROW, "%u", first);
+	struct ss_finding *finding = ss_judgement_add(&verdict->judgement, SS_NO_ROW, "%u", first);
 
 	assert_non_null(finding);
-	assert_true(ss_judge_claim(&verdict->judgement, finding, 0,
-				   (struct ss_claim){ .task = first, .low_ns = low_ns }));
+	assert_true(ss_judgement_claim(&verdict->judgement, finding, 0,
+				       (struct ss_claim){ .task = first, .low_ns = low_ns }));
 	if (second != SS_NO_TASK)
-		assert_true(ss_judge_claim(&verdict->judgement, finding, 0,
-					   (struct ss_claim){ .task = second }));
+		assert_true(ss_judgement_claim(&verdict->judgement, finding, 0,
+					       (struct ss_claim){ .task = second }));
 	return finding;
 }
 
@@ -337,31 +337,31 @@ static void test_shared(void **state)
 {
 	struct verdict verdict;
 	struct bench bench;
-	struct ss_look other;
+	struct ss_rule_context other;
 
 	(void)state;
 	open_bench(&bench);
 	other = bench.context;
 	other.number = OTHER;
-	assert_int_equal(ss_look_claim_time(&bench.context,
+	assert_int_equal(ss_rule_claim_time(&bench.context,
 					    (struct ss_stretch){ TRACK, 600, 700, 0, 0 }),
 			 100);
 	bench.exam.parts[0].claim_to = bench.exam.parts[OTHER].claim_from = bench.exam.claim_count;
-	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 650, 900, 0, 0 }),
+	assert_int_equal(ss_rule_claim_time(&other, (struct ss_stretch){ TRACK, 650, 900, 0, 0 }),
 			 200);
 	bench.exam.parts[OTHER].claim_to = bench.exam.claim_count;
 	check_claims(&bench, "both have a part", "6:350/350/350 6:250/250/250");
 	/* and a whole task is refused */
-	assert_false(ss_look_claim(&other, (struct ss_claim){ .task = 6 }));
+	assert_false(ss_rule_claim(&other, (struct ss_claim){ .task = 6 }));
 	open_verdict(&verdict, &bench);
 	for (uint32_t rule = 0; rule <= OTHER; rule++) {
 		struct ss_finding *finding;
 
 		verdict.judgement.rule = ss_rules[rule];
 		verdict.judgement.number = rule;
-		finding = ss_judge_add(&verdict.judgement, 0, NULL);
+		finding = ss_judgement_add(&verdict.judgement, 0, NULL);
 		assert_non_null(finding);
-		ss_judge_take(&verdict.judgement, finding, 0);
+		ss_judgement_take_rank(&verdict.judgement, finding, 0);
 	}
 	order(&verdict);
 	/* both fixes together remove both parts */
@@ -379,21 +379,22 @@ static void test_judge(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	assert_true(ss_look_claim(&bench.context, (struct ss_claim){ .task = 1 }));
-	ss_look_evidence(&bench.context, (struct ss_fact){ 2500000, 3, SS_NO_ROW },
-			 "{count} times, {time}");
-	ss_look_confidence(&bench.context, SS_CONFIDENCE_LOW, "because");
-	ss_look_fix(&bench.context, "do it");
-	ss_look_figure(&bench.context, 1, 7);
+	assert_true(ss_rule_claim(&bench.context, (struct ss_claim){ .task = 1 }));
+	ss_rule_add_evidence(&bench.context, (struct ss_fact){ 2500000, 3, SS_NO_ROW },
+			     "{count} times, {time}");
+	ss_rule_set_confidence(&bench.context, SS_CONFIDENCE_LOW, "because");
+	ss_rule_set_fix(&bench.context, "do it");
+	ss_rule_add_figure(&bench.context, 1, 7);
 	bench.exam.parts[0].claim_to = bench.exam.claim_count;
 	bench.exam.parts[0].fact_to = bench.exam.fact_count;
 	open_verdict(&verdict, &bench);
-	assert_int_equal(ss_judge_claims(&verdict.judgement, 0), 1);
-	assert_true(ss_judge_figure(&verdict.judgement, 0, 1) > 6.9);
-	finding = ss_judge_add(&verdict.judgement, 0, NULL);
+	assert_int_equal(ss_judgement_count_claims(&verdict.judgement, 0), 1);
+	assert_true(ss_judgement_figure(&verdict.judgement, 0, 1) > 6.9);
+	finding = ss_judgement_add(&verdict.judgement, 0, NULL);
 	assert_non_null(finding);
-	ss_judge_take(&verdict.judgement, finding, 0);
-	ss_judge_evidence(&verdict.judgement, finding, 9000000, "the ranks differ by %d", 3);
+	ss_judgement_take_rank(&verdict.judgement, finding, 0);
+	ss_judgement_add_evidence(&verdict.judgement, finding, 9000000, "the ranks differ by %d",
+				  3);
 	order(&verdict);
 	assert_string_equal(finding->title, ss_rules[0]->title);
 	assert_string_equal(finding->evidence[0].text, "the ranks differ by 3");
@@ -404,7 +405,7 @@ static void test_judge(void **state)
 	assert_int_equal(finding->rank_count, 1);
 	verdict.judgement.number = OTHER;
 	assert_false(
-		ss_judge_claim(&verdict.judgement, finding, 0, (struct ss_claim){ .task = 1 }));
+		ss_judgement_claim(&verdict.judgement, finding, 0, (struct ss_claim){ .task = 1 }));
 	close_verdict(&verdict);
 	close_bench(&bench);
 }
@@ -418,20 +419,21 @@ static void test_reset(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	assert_true(ss_look_claim(&bench.context, (struct ss_claim){ .task = 1 }));
-	assert_true(ss_look_claim(&bench.context, (struct ss_claim){ .task = 4 }));
+	assert_true(ss_rule_claim(&bench.context, (struct ss_claim){ .task = 1 }));
+	assert_true(ss_rule_claim(&bench.context, (struct ss_claim){ .task = 4 }));
 	bench.exam.parts[0].claim_to = bench.exam.claim_count;
 	for (uint32_t i = 1; i < ss_rule_count; i++)
 		bench.exam.parts[i].claim_from = bench.exam.parts[i].claim_to =
 			bench.exam.claim_count;
 	open_verdict(&verdict, &bench);
-	finding = ss_judge_add(&verdict.judgement, 0, NULL);
+	finding = ss_judgement_add(&verdict.judgement, 0, NULL);
 	assert_non_null(finding);
-	ss_judge_take(&verdict.judgement, finding, 0);
+	ss_judgement_take_rank(&verdict.judgement, finding, 0);
 	verdict.judgement.number = OTHER;
-	assert_true(ss_judge_overrule(&verdict.judgement, finding, 0,
-				      (struct ss_claim){ .task = 1 }, true));
-	assert_true(ss_judge_claim(&verdict.judgement, finding, 0, (struct ss_claim){ .task = 6 }));
+	assert_true(ss_judgement_overrule(&verdict.judgement, finding, 0,
+					  (struct ss_claim){ .task = 1 }, true));
+	assert_true(
+		ss_judgement_claim(&verdict.judgement, finding, 0, (struct ss_claim){ .task = 6 }));
 	assert_int_equal(bench.exam.owner[1], OTHER + 1);
 	assert_int_equal(bench.exam.owner[6], OTHER + 1);
 	ss_rank_findings_reset(&bench.exam);

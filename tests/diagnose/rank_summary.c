@@ -31,10 +31,10 @@ static uint32_t refuse_each(const char *json)
 		memory.fail_call = refused + 1;
 		ss_facts_init(&facts, subject.trace, &memory);
 		subject.facts = &facts;
-		whole = ss_diagnose_keeper.begin(&kept, &subject, &memory, &err) == SS_OK;
+		whole = ss_diagnose_summarizer.begin(&kept, &subject, &memory, &err) == SS_OK;
 		assert_true(whole || (err.text[0] && !kept));
 		if (kept)
-			ss_diagnose_keeper.release(kept);
+			ss_diagnose_summarizer.release(kept);
 		ss_facts_release(&facts);
 		support_check(memory.used_bytes == 0, json, "refusal %u leaves %zu bytes",
 			      refused + 1, (size_t)memory.used_bytes);
@@ -53,7 +53,7 @@ static void test_memory(void **state)
 }
 
 /* The bytes of a digest's last part. */
-static void write_with(const struct ss_job_keeper *keeper, struct support_trace *loaded,
+static void write_with(const struct ss_job_summarizer *keeper, struct support_trace *loaded,
 		       struct ss_text *out)
 {
 	struct ss_subject subject = { .path = "rank0.json", .trace = &loaded->trace };
@@ -89,8 +89,8 @@ static void test_whole(void **state)
 		struct support_trace loaded;
 
 		support_load(&loaded, traces[i]);
-		write_with(&ss_diagnose_keeper, &loaded, &packed);
-		write_with(&ss_digest_keeper, &loaded, &whole);
+		write_with(&ss_diagnose_summarizer, &loaded, &packed);
+		write_with(&ss_diagnose_digest_summarizer, &loaded, &whole);
 		assert_true(packed.length > 0);
 		assert_int_equal(packed.length, whole.length);
 		assert_memory_equal(packed.data, whole.data, whole.length);

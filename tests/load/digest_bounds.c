@@ -18,7 +18,7 @@ static void fill(const struct ss_field *fields, size_t count, char *item, int64_
 /* All figures of a file with one item in each list. */
 static void fill_all(struct ss_job_file *file, int64_t value)
 {
-	const struct ss_fields *layout = &ss_digest_layout;
+	const struct ss_field_layout *layout = &ss_digest_layout;
 
 	fill(layout->fields, layout->field_count, (char *)file, value);
 	for (size_t i = 0; i < layout->list_count; i++) {
@@ -39,9 +39,9 @@ static enum ss_status write_and_read(struct ss_job_file *file, struct ss_job_fil
 	struct ss_text text = { 0 };
 	enum ss_status status;
 
-	assert_true(ss_digest_unfold(&file->digest));
+	assert_true(ss_digest_unpack_arrivals(&file->digest));
 	ss_fields_write(&ss_digest_layout, file, memory, &text);
-	ss_digest_drop_wholes(&file->digest);
+	ss_digest_free_wholes(&file->digest);
 	assert_false(ss_text_failed(&text));
 	reader.at = (const unsigned char *)text.data;
 	reader.end = reader.at + text.length;
@@ -49,7 +49,7 @@ static enum ss_status write_and_read(struct ss_job_file *file, struct ss_job_fil
 	status = ss_fields_read(&reader, &ss_digest_layout, out, err);
 	ss_text_release(&text);
 	if (status == SS_OK)
-		assert_true(ss_digest_fold(&out->digest));
+		assert_true(ss_digest_pack_arrivals(&out->digest));
 	return status;
 }
 
@@ -105,7 +105,7 @@ static void test_bounds(void **state)
 		file.digest.wholes = ss_memory_zeroed(&memory, sizeof(*file.digest.wholes));
 		assert_non_null(file.digest.wholes);
 		fill_all(&file, values[i]);
-		assert_true(ss_digest_fold(&file.digest));
+		assert_true(ss_digest_pack_arrivals(&file.digest));
 		ss_job_digest_bound(&file);
 		support_check(write_and_read(&file, &read, &memory, &err) == SS_OK, "bounds",
 			      "%lld: %s", (long long)values[i], err.text);

@@ -262,9 +262,10 @@ static void add_joined(const struct ss_joined *joined, struct ss_text *out)
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		ss_text_addf(out, "rank %lld: %lld\n", (long long)joined->ranks[r].rank,
 			     (long long)joined->clocks[r].offset_ns);
-	for (uint32_t i = 0; i < joined->meeting_count; i++)
-		ss_text_addf(out, "%u members, last %u, %lld waited\n", joined->meetings[i].count,
-			     joined->meetings[i].last_rank, (long long)joined->meetings[i].wait_ns);
+	for (uint32_t i = 0; i < joined->collective_count; i++)
+		ss_text_addf(out, "%u members, last %u, %lld waited\n",
+			     joined->collectives[i].count, joined->collectives[i].last_rank,
+			     (long long)joined->collectives[i].wait_ns);
 }
 
 static const char joined[] = "rank 0: 0\nrank 1: 0\nrank 2: -10000000000\n"

@@ -240,7 +240,7 @@ static void check_cases(void **state)
 static void check_rounds(void **state)
 {
 	struct support_snapshot snapshot;
-	struct ss_training_steps rounds;
+	struct ss_snapshot_steps rounds;
 
 	(void)state;
 	support_snapshot_of_trace(&snapshot,
@@ -248,17 +248,17 @@ static void check_rounds(void **state)
 					 CUDA("11", "32", "8", "16"), STEP("2", "20", "5"),
 					 STEP("3", "30", "5"), CUDA("31", "16", "8", "24"),
 					 CUDA("40", "8", "8", "32")));
-	assert_int_equal(ss_training_steps_init(&rounds, &snapshot.history,
+	assert_int_equal(ss_snapshot_steps_init(&rounds, &snapshot.history,
 						&snapshot.history.devices[0], &snapshot.spots,
 						NULL),
 			 SS_OK);
 	assert_true(rounds.has_steps && rounds.before == 1);
 	assert_int_equal(rounds.count, 5);
-	assert_int_equal(ss_training_steps_step(&rounds, 0), -1);
-	assert_int_equal(ss_training_steps_step(&rounds, 1), 0);
-	assert_int_equal(ss_training_steps_step(&rounds, 2), 2);
-	assert_int_equal(ss_training_steps_step(&rounds, 3), -1);
-	ss_training_steps_release(&rounds);
+	assert_int_equal(ss_snapshot_steps_step(&rounds, 0), -1);
+	assert_int_equal(ss_snapshot_steps_step(&rounds, 1), 0);
+	assert_int_equal(ss_snapshot_steps_step(&rounds, 2), 2);
+	assert_int_equal(ss_snapshot_steps_step(&rounds, 3), -1);
+	ss_snapshot_steps_release(&rounds);
 	support_snapshot_close(&snapshot);
 }
 
@@ -327,7 +327,7 @@ static void check_depth(void **state)
 	ss_text_add_string(&json, CUDA("500", "64", "8", "8") "]");
 	support_snapshot_of_trace(&snapshot, json.data);
 	assert_int_equal(snapshot.snapshot.stacks.items[1].count, 256);
-	assert_string_equal(ss_stack_places_line(&snapshot.spots, 1), "op399");
+	assert_string_equal(ss_snapshot_places_line(&snapshot.spots, 1), "op399");
 	ss_text_release(&json);
 	support_snapshot_close(&snapshot);
 }

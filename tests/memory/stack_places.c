@@ -138,7 +138,7 @@ static void check_cases(void **state)
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
 		struct ss_memory memory;
 		struct ss_snapshot snapshot;
-		struct ss_stack_places spots;
+		struct ss_snapshot_places spots;
 		struct ss_error err;
 		const char *line;
 		uint32_t stack;
@@ -146,14 +146,14 @@ static void check_cases(void **state)
 		ss_memory_init(&memory, 0);
 		assert_true(ss_snapshot_init(&snapshot, &memory));
 		stack = add_stack(&snapshot, i);
-		assert_int_equal(ss_stack_places_init(&spots, &snapshot, &memory, &err), SS_OK);
-		line = ss_stack_places_line(&spots, stack);
+		assert_int_equal(ss_snapshot_places_init(&spots, &snapshot, &memory, &err), SS_OK);
+		line = ss_snapshot_places_line(&spots, stack);
 		if (!line || !cases[i].line ? line != cases[i].line
 					    : strcmp(line, cases[i].line) != 0)
 			fail_msg("%s: '%s'", cases[i].what, line ? line : "none");
 		if (spots.phase[stack] != cases[i].phase)
 			fail_msg("%s: phase %d", cases[i].what, spots.phase[stack]);
-		ss_stack_places_release(&spots);
+		ss_snapshot_places_release(&spots);
 		ss_snapshot_release(&snapshot);
 		assert_int_equal(memory.used_bytes, 0);
 	}

@@ -165,8 +165,8 @@ static void test_random(void **state)
 
 			make_job(&ranks, form, &seed);
 			support_ranks_join(&ranks);
-			support_check(joined->meeting_count == form->collectives, form->what,
-				      "%u meetings", joined->meeting_count);
+			support_check(joined->collective_count == form->collectives, form->what,
+				      "%u collectives", joined->collective_count);
 			support_check(joined->clocks[0].offset_ns == 0 &&
 					      joined->clocks[0].drift_ppb == 0,
 				      form->what, "the first one is moved by %lld ns, %lld ppb",
@@ -191,13 +191,14 @@ static void test_random(void **state)
 				support_check(!clock->violations, form->what, "%u violations",
 					      clock->violations);
 			}
-			for (uint32_t i = 0; i < joined->meeting_count; i++) {
-				const struct ss_meeting *meeting = &joined->meetings[i];
+			for (uint32_t i = 0; i < joined->collective_count; i++) {
+				const struct ss_collective *collective = &joined->collectives[i];
 
-				support_check(meeting->end_ns - meeting->start_ns <
+				support_check(collective->end_ns - collective->start_ns <
 						      100000 + 3 * form->noise_ns + 5000,
-					      form->what, "a meeting of %lld ns",
-					      (long long)(meeting->end_ns - meeting->start_ns));
+					      form->what, "a collective of %lld ns",
+					      (long long)(collective->end_ns -
+							  collective->start_ns));
 			}
 			support_ranks_close(&ranks);
 		}

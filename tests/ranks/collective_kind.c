@@ -8,7 +8,7 @@
 
 static const struct {
 	const char *name;
-	enum ss_collective kind;
+	enum ss_collective_kind kind;
 } cases[] = {
 	{ "allreduce", SS_COLLECTIVE_ALL_REDUCE },
 	{ "allreduce_coalesced", SS_COLLECTIVE_ALL_REDUCE },
@@ -55,8 +55,9 @@ static void test_names(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(cases); i++)
-		support_check(ss_collective_of(cases[i].name) == cases[i].kind, cases[i].name,
-			      "is a %s", ss_collective_name(ss_collective_of(cases[i].name)));
+		support_check(ss_collective_kind_of(cases[i].name) == cases[i].kind, cases[i].name,
+			      "is a %s",
+			      ss_collective_kind_name(ss_collective_kind_of(cases[i].name)));
 }
 
 /* Names come from files: any length, any byte. */
@@ -67,12 +68,12 @@ static void test_long_names(void **state)
 	(void)state;
 	memset(name, 'a', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
-	assert_int_equal(ss_collective_of(name), SS_COLLECTIVE_OTHER);
+	assert_int_equal(ss_collective_kind_of(name), SS_COLLECTIVE_OTHER);
 	memset(name, '_', sizeof(name) - 1);
 	memcpy(name + sizeof(name) - 10, "allreduce", 9);
-	assert_int_equal(ss_collective_of(name), SS_COLLECTIVE_ALL_REDUCE);
+	assert_int_equal(ss_collective_kind_of(name), SS_COLLECTIVE_ALL_REDUCE);
 	memset(name, 0xff, sizeof(name) - 1);
-	assert_int_equal(ss_collective_of(name), SS_COLLECTIVE_OTHER);
+	assert_int_equal(ss_collective_kind_of(name), SS_COLLECTIVE_OTHER);
 }
 
 /* Waits can be measured if no member can leave before the last one has arrived. */
@@ -87,10 +88,10 @@ static void test_symmetric(void **state)
 	(void)state;
 	for (int kind = 0; kind < SS_COLLECTIVE_KINDS; kind++) {
 		assert_int_equal(ss_collective_is_symmetric(kind), symmetric[kind]);
-		assert_true(ss_collective_name(kind)[0] != '\0');
+		assert_true(ss_collective_kind_name(kind)[0] != '\0');
 		for (int other = 0; other < kind; other++)
-			assert_string_not_equal(ss_collective_name(kind),
-						ss_collective_name(other));
+			assert_string_not_equal(ss_collective_kind_name(kind),
+						ss_collective_kind_name(other));
 	}
 }
 

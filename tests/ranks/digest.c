@@ -77,7 +77,7 @@ static void describe(const struct ss_digest *digest, struct ss_text *out)
 		const struct ss_rank_group *group = &digest->groups[arrival->group];
 
 		ss_text_addf(out, "%s%s %lld-%lld", i ? "; " : "",
-			     ss_collective_name(arrival->kind),
+			     ss_collective_kind_name(arrival->kind),
 			     (long long)(arrival->start_ns - digest->start_ns) / 1000,
 			     (long long)(arrival->end_ns - digest->start_ns) / 1000);
 		if (group->name)

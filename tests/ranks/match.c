@@ -20,7 +20,7 @@
 #define B4 "allreduce 2530 +20;"
 
 static const struct {
-	const char *what, *script, *meetings;
+	const char *what, *script, *collectives;
 	unsigned long long unmatched;
 } cases[] = {
 	{ "no ranks", "", "", 0 },
@@ -106,7 +106,7 @@ static void test_cases(void **state)
 
 		support_ranks_script(&ranks, cases[i].script);
 		support_ranks_meetings(&ranks, &found);
-		support_check(strcmp(found.data, cases[i].meetings) == 0, cases[i].what,
+		support_check(strcmp(found.data, cases[i].collectives) == 0, cases[i].what,
 			      "found: %s", found.data);
 		support_check(ranks.joined.unmatched == cases[i].unmatched, cases[i].what,
 			      "%llu unmatched", (unsigned long long)ranks.joined.unmatched);
@@ -119,40 +119,40 @@ static void test_cases(void **state)
 static void test_figures(void **state)
 {
 	struct support_ranks ranks;
-	const struct ss_meeting *meeting;
+	const struct ss_collective *collective;
 
 	(void)state;
 	/* all leave at 100; rank 1 arrived last, at 90 */
 	support_ranks_script(&ranks, "rank 0 @a; step 4 0 +200; allreduce 20 +80 !64;"
 				     "rank 1 @a; step 4 0 +200; allreduce 90 +10 !64;"
 				     "rank 2 @a; step 4 0 +200; allreduce 50 +50");
-	assert_int_equal(ranks.joined.meeting_count, 1);
-	meeting = &ranks.joined.meetings[0];
-	assert_true(meeting->is_symmetric);
-	assert_false(meeting->breaks_causality);
-	assert_int_equal(meeting->transfer_ns, 10000);
-	assert_int_equal(meeting->longest_ns, 80000);
-	assert_int_equal(meeting->wait_ns, 70000 + 40000);
-	assert_int_equal(meeting->last_rank, 1);
-	assert_int_equal(meeting->bytes, 64);
-	assert_int_equal(meeting->step, 4);
-	assert_int_equal(meeting->end_ns - meeting->start_ns, 80000);
+	assert_int_equal(ranks.joined.collective_count, 1);
+	collective = &ranks.joined.collectives[0];
+	assert_true(collective->is_symmetric);
+	assert_false(collective->breaks_causality);
+	assert_int_equal(collective->transfer_ns, 10000);
+	assert_int_equal(collective->longest_ns, 80000);
+	assert_int_equal(collective->wait_ns, 70000 + 40000);
+	assert_int_equal(collective->last_rank, 1);
+	assert_int_equal(collective->bytes, 64);
+	assert_int_equal(collective->step, 4);
+	assert_int_equal(collective->end_ns - collective->start_ns, 80000);
 	support_ranks_close(&ranks);
 
 	/* both arrived last; step and size are not known */
 	support_ranks_script(&ranks, "rank 0 @a; allreduce 0 +5; rank 1 @a; allreduce 0 +5");
-	meeting = &ranks.joined.meetings[0];
-	assert_int_equal(meeting->last_rank, SS_NO_ROW);
-	assert_int_equal(meeting->wait_ns, 0);
-	assert_int_equal(meeting->bytes, -1);
-	assert_int_equal(meeting->step, UINT32_MAX);
+	collective = &ranks.joined.collectives[0];
+	assert_int_equal(collective->last_rank, SS_NO_ROW);
+	assert_int_equal(collective->wait_ns, 0);
+	assert_int_equal(collective->bytes, -1);
+	assert_int_equal(collective->step, UINT32_MAX);
 	support_ranks_close(&ranks);
 
 	/* the root of a broadcast leaves early: that is no wait */
 	support_ranks_script(&ranks, "rank 0 @a; broadcast 0 +5; rank 1 @a; broadcast 2 +50");
-	assert_int_equal(ranks.joined.meeting_count, 1);
-	assert_false(ranks.joined.meetings[0].is_symmetric);
-	assert_false(ranks.joined.meetings[0].breaks_causality);
+	assert_int_equal(ranks.joined.collective_count, 1);
+	assert_false(ranks.joined.collectives[0].is_symmetric);
+	assert_false(ranks.joined.collectives[0].breaks_causality);
 	assert_int_equal(ranks.joined.clocks[1].anchors, 0);
 	support_ranks_close(&ranks);
 }
@@ -227,28 +227,29 @@ static void test_random(void **state)
 					came += truth.collective[r][k] == i;
 			expected += came > 1;
 		}
-		assert_int_equal(joined->meeting_count, expected);
-		for (uint32_t i = 0; i < joined->meeting_count; i++) {
-			const struct ss_meeting *meeting = &joined->meetings[i];
-			const struct ss_member *members = &joined->members[meeting->first];
+		assert_int_equal(joined->collective_count, expected);
+		for (uint32_t i = 0; i < joined->collective_count; i++) {
+			const struct ss_collective *collective = &joined->collectives[i];
+			const struct ss_member *members = &joined->members[collective->first];
 			uint32_t what = truth.collective[members->rank][members->arrival];
 			int64_t last_ns = 0, wait_ns = 0;
 
-			assert_false(meeting->breaks_causality);
-			for (uint32_t k = 0; k < meeting->count; k++) {
+			assert_false(collective->breaks_causality);
+			for (uint32_t k = 0; k < collective->count; k++) {
 				int64_t came_ns = truth.came_ns[members[k].rank][what];
 
 				assert_int_equal(
 					truth.collective[members[k].rank][members[k].arrival],
 					what);
 				assert_int_equal(
-					joined->meeting_of[members[k].rank][members[k].arrival], i);
+					joined->collective_of[members[k].rank][members[k].arrival],
+					i);
 				last_ns = came_ns > last_ns ? came_ns : last_ns;
 			}
-			for (uint32_t k = 0; k < meeting->count; k++)
+			for (uint32_t k = 0; k < collective->count; k++)
 				wait_ns += last_ns - truth.came_ns[members[k].rank][what];
-			assert_int_equal(meeting->wait_ns, wait_ns);
-			assert_int_equal(meeting->transfer_ns, truth.left_ns[what] - last_ns);
+			assert_int_equal(collective->wait_ns, wait_ns);
+			assert_int_equal(collective->transfer_ns, truth.left_ns[what] - last_ns);
 		}
 		for (uint32_t r = 0; r < count; r++)
 			support_check(joined->clocks[r].offset_ns ==

@@ -181,7 +181,7 @@ static void test_cases(void **state)
 		ss_memory_init(&memory, 0);
 		ss_arena_init(&arena, &memory);
 		ss_table_init(&table, ss_view_find("ranks"), &arena);
-		ss_joined_note(&joined, &table);
+		ss_joined_add_notes(&joined, &table);
 		ss_text_add_string(&notes, "");
 		for (uint32_t k = 0; k < table.note_count; k++)
 			ss_text_addf(&notes, "%s%s", k ? "\n" : "", table.notes[k]);

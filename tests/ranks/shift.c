@@ -64,7 +64,7 @@ static void test_compose(void **state)
 {
 	const struct ss_shift first = { 5000000000, 50000, SUPPORT_CLOCK_NS };
 	const struct ss_shift second = { -777, -30000, SUPPORT_CLOCK_NS + 9000000000 };
-	struct ss_shift back = ss_shift_turned(&first);
+	struct ss_shift back = ss_shift_inverse(&first);
 	struct ss_shift both = ss_shift_then(&first, &second);
 	struct ss_shift none = ss_shift_then(&first, &back);
 
@@ -210,8 +210,8 @@ static void test_random(void **state)
 				record(&other, own_ns - 30000, own_ns + support_random(&seed, 5000),
 				       i % 2, 0);
 		}
-		assert_true(ss_visits_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift,
-					    &failed));
+		assert_true(ss_visits_find_shift(&base.visits, &other.visits, NULL, 0, &memory,
+						 &shift, &failed));
 		assert_false(failed);
 		assert_int_equal(memory.used_bytes, 0);
 		for (uint32_t i = 0; i < other.visits.count; i += 10) {
@@ -236,29 +236,29 @@ static void test_shift_edges(void **state)
 
 	(void)state;
 	ss_memory_init(&memory, 0);
-	assert_false(
-		ss_visits_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift, &failed));
+	assert_false(ss_visits_find_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift,
+					  &failed));
 	record(&base, 0, 1000, 1, 0);
 	record(&other, 10000000, 10001000, 2, 0);
 	/* nothing alike */
-	assert_false(
-		ss_visits_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift, &failed));
+	assert_false(ss_visits_find_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift,
+					  &failed));
 	other.arrivals[0].kernel = 1;
-	assert_true(
-		ss_visits_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift, &failed));
+	assert_true(ss_visits_find_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift,
+					 &failed));
 	assert_int_equal(shift.shift_ns, -10000000);
 	/* what is likely and right is taken */
 	other.arrivals[0].start_ns = -500;
 	other.arrivals[0].end_ns = 500;
-	assert_true(
-		ss_visits_shift(&base.visits, &other.visits, &likely, 1, &memory, &shift, &failed));
+	assert_true(ss_visits_find_shift(&base.visits, &other.visits, &likely, 1, &memory, &shift,
+					 &failed));
 	assert_int_equal(shift.shift_ns, 500);
 	assert_false(failed);
 	for (size_t call = 1; !found; call++) {
 		failed = false;
 		memory.fail_call = memory.calls + call;
-		found = ss_visits_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift,
-					&failed);
+		found = ss_visits_find_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift,
+					     &failed);
 		assert_true(found != failed);
 		assert_int_equal(memory.used_bytes, 0);
 	}

@@ -43,7 +43,7 @@ static void redact(const char *text, size_t length, size_t piece, size_t room, s
 	size_t got = 1;
 
 	ss_memory_init(&memory, 0);
-	assert_int_equal(ss_redactor_open(&redactor, key, &err), SS_OK);
+	assert_int_equal(ss_redact_open(&redactor, key, &err), SS_OK);
 	assert_int_equal(ss_source_open_input(&input, &memory, &source, &err), SS_OK);
 	assert_int_equal(ss_redact_source(&redactor, source, &source, &err), SS_OK);
 	out->length = 0;
@@ -52,7 +52,7 @@ static void redact(const char *text, size_t length, size_t piece, size_t room, s
 		ss_text_add(out, block, got);
 	}
 	ss_source_close(source);
-	ss_redactor_close(&redactor);
+	ss_redact_close(&redactor);
 	assert_int_equal(memory.used_bytes, 0);
 }
 

@@ -112,7 +112,7 @@ static void test_cases(void **state)
 	struct ss_error err;
 
 	(void)state;
-	assert_int_equal(ss_redactor_open(&redactor, key, &err), SS_OK);
+	assert_int_equal(ss_redact_open(&redactor, key, &err), SS_OK);
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
 		struct ss_text made = { 0 };
 		bool changed = ss_redact_text(&redactor, cases[i].class, cases[i].text,
@@ -126,7 +126,7 @@ static void test_cases(void **state)
 			fail_msg("%s: '%s' becomes '%s'", cases[i].what, cases[i].text, shown);
 		ss_text_release(&made);
 	}
-	ss_redactor_close(&redactor);
+	ss_redact_close(&redactor);
 }
 
 /* One text has one pseudonym with one key, and no two of many texts have the same. */
@@ -141,7 +141,7 @@ static void test_pseudonyms(void **state)
 
 	(void)state;
 	ss_memory_init(&memory, 0);
-	assert_int_equal(ss_redactor_open(&redactor, key, &err), SS_OK);
+	assert_int_equal(ss_redact_open(&redactor, key, &err), SS_OK);
 	assert_true(ss_strings_init(&seen, &memory));
 	for (uint32_t i = 0; i < 20000; i++) {
 		char text[32];
@@ -156,7 +156,7 @@ static void test_pseudonyms(void **state)
 	}
 	ss_text_release(&made);
 	ss_strings_release(&seen);
-	ss_redactor_close(&redactor);
+	ss_redact_close(&redactor);
 }
 
 /* Texts that begin like an address again and again are gone over once: else this takes hours. */
@@ -173,7 +173,7 @@ static void test_long(void **state)
 	struct ss_error err;
 
 	(void)state;
-	assert_int_equal(ss_redactor_open(&redactor, key, &err), SS_OK);
+	assert_int_equal(ss_redact_open(&redactor, key, &err), SS_OK);
 	for (size_t i = 0; i < SS_COUNT(forms); i++) {
 		struct ss_text text = { 0 }, made = { 0 };
 
@@ -185,7 +185,7 @@ static void test_long(void **state)
 		ss_text_release(&text);
 		ss_text_release(&made);
 	}
-	ss_redactor_close(&redactor);
+	ss_redact_close(&redactor);
 }
 
 int main(void)

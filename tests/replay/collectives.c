@@ -49,11 +49,11 @@ static void open_job(struct job *job, bool has_circle)
 		subject.facts = &facts;
 		assert_int_equal(ss_digest_make(&job->digests[i], &subject, &job->memory, NULL),
 				 SS_OK);
-		assert_int_equal(ss_graph_make(&graph, &subject, &job->memory, NULL), SS_OK);
+		assert_int_equal(ss_replay_graph_make(&graph, &subject, &job->memory, NULL), SS_OK);
 		if (i && has_circle)
 			make_circle(&graph);
 		assert_int_equal(ss_packed_make(&job->graphs[i], &graph, NULL), SS_OK);
-		ss_graph_release(&graph);
+		ss_replay_graph_release(&graph);
 		ss_facts_release(&facts);
 	}
 	assert_int_equal(ss_join_ranks(&job->joined, job->digests, RANKS, &job->memory, NULL),
@@ -99,7 +99,7 @@ static void check_once(struct job *job)
 	assert_int_equal(ss_replay_init(&replay, job->graphs, RANKS, &job->joined, &job->memory,
 					NULL),
 			 SS_OK);
-	assert_int_equal(replay.meeting_count, 1);
+	assert_int_equal(replay.collective_count, 1);
 	assert_int_equal(replay.step_ns, 250000);
 	assert_int_equal(ss_replay_run(&replay, NULL, 0), 250000);
 	/* both are there at 101 then, and the transfer takes the shortest stay */
@@ -130,7 +130,7 @@ static void test_meeting(void **state)
 	close_job(&job);
 }
 
-/* Edges and meetings that were left out are there again for the next replay. */
+/* Edges and collectives that were left out are there again for the next replay. */
 static void test_circle(void **state)
 {
 	uint8_t edges[64];
@@ -148,7 +148,7 @@ static void test_circle(void **state)
 		assert_int_equal(ss_replay_init(&replay, job.graphs, RANKS, &job.joined,
 						&job.memory, NULL),
 				 SS_OK);
-		/* the arrival, and the meeting */
+		/* the arrival, and the collective */
 		assert_int_equal(replay.broken, 2);
 		assert_int_equal(ss_replay_transfer_of(&replay, 1, transfer)->member, 0);
 		assert_int_equal(ss_packed_own(&job.graphs[1], transfer), 49000);

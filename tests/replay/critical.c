@@ -73,7 +73,7 @@ static void check(const struct critical_case *test)
 	ss_facts_init(&facts, &loaded.trace, &loaded.memory);
 	subject.trace = &loaded.trace;
 	subject.facts = &facts;
-	assert_int_equal(ss_graph_make(&graph, &subject, &loaded.memory, NULL), SS_OK);
+	assert_int_equal(ss_replay_graph_make(&graph, &subject, &loaded.memory, NULL), SS_OK);
 	assert_int_equal(ss_packed_make(&packed, &graph, NULL), SS_OK);
 	assert_int_equal(ss_replay_init(&replay, &packed, 1, NULL, &loaded.memory, NULL), SS_OK);
 	ss_replay_run(&replay, NULL, 0);
@@ -86,7 +86,7 @@ static void check(const struct critical_case *test)
 	ss_critical_release(&path);
 	ss_replay_release(&replay);
 	ss_packed_release(&packed);
-	ss_graph_release(&graph);
+	ss_replay_graph_release(&graph);
 	ss_facts_release(&facts);
 	support_close(&loaded);
 }

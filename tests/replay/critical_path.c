@@ -47,7 +47,7 @@ static enum ss_status run(const struct view_case *test, size_t refused, struct s
 	ss_facts_init(&facts, &open.trace.trace, memory);
 	subject.trace = &open.trace.trace;
 	subject.facts = &facts;
-	assert_int_equal(ss_graph_make(&graph, &subject, memory, NULL), SS_OK);
+	assert_int_equal(ss_replay_graph_make(&graph, &subject, memory, NULL), SS_OK);
 	assert_int_equal(ss_packed_make(&packed, &graph, NULL), SS_OK);
 	assert_int_equal(ss_replay_init(&replay, &packed, 1, NULL, memory, NULL), SS_OK);
 	ss_replay_run(&replay, NULL, 0);
@@ -69,7 +69,7 @@ static enum ss_status run(const struct view_case *test, size_t refused, struct s
 	ss_arena_release(&open.arena);
 	ss_replay_release(&replay);
 	ss_packed_release(&packed);
-	ss_graph_release(&graph);
+	ss_replay_graph_release(&graph);
 	ss_facts_release(&facts);
 	support_close(&open.trace);
 	return status;

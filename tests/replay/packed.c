@@ -120,7 +120,7 @@ static void check(uint32_t names)
 		assert_true(x->from == y->from && x->kind == y->kind &&
 			    x->from_start == y->from_start && x->lag_ns == y->lag_ns);
 	}
-	ss_graph_release(&back);
+	ss_replay_graph_release(&back);
 	ss_packed_release(&packed);
 	assert_int_equal(bench.memory.used_bytes, 0);
 }

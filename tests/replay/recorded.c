@@ -180,7 +180,7 @@ static void check(const struct wait_case *test)
 	ss_facts_init(&facts, &loaded.trace, &loaded.memory);
 	subject.trace = &loaded.trace;
 	subject.facts = &facts;
-	assert_int_equal(ss_graph_make(&graph, &subject, &loaded.memory, NULL), SS_OK);
+	assert_int_equal(ss_replay_graph_make(&graph, &subject, &loaded.memory, NULL), SS_OK);
 	assert_int_equal(ss_packed_make(&packed, &graph, NULL), SS_OK);
 	assert_int_equal(ss_replay_init(&replay, &packed, 1, NULL, &loaded.memory, NULL), SS_OK);
 	ss_edits_init(&edits, &loaded.memory);
@@ -201,7 +201,7 @@ static void check(const struct wait_case *test)
 	ss_edits_release(&edits);
 	ss_replay_release(&replay);
 	ss_packed_release(&packed);
-	ss_graph_release(&graph);
+	ss_replay_graph_release(&graph);
 	ss_facts_release(&facts);
 	support_close(&loaded);
 }
@@ -231,10 +231,10 @@ static void test_memory(void **state)
 		subject.trace = &loaded.trace;
 		subject.facts = &facts;
 		loaded.memory.fail_call = loaded.memory.calls + call;
-		whole = ss_graph_make(&graph, &subject, &loaded.memory, &err) == SS_OK;
+		whole = ss_replay_graph_make(&graph, &subject, &loaded.memory, &err) == SS_OK;
 		if (!whole)
 			assert_int_equal(err.code, SS_ERR_LIMIT);
-		ss_graph_release(&graph);
+		ss_replay_graph_release(&graph);
 		ss_facts_release(&facts);
 		support_close(&loaded);
 	}

@@ -276,7 +276,7 @@ static void test_channel_numbers(void **state)
 	}
 }
 
-/* Different meetings never share a channel: their collectives would be mixed up. */
+/* Different collectives never share a channel: their collectives would be mixed up. */
 static void test_channels_apart(void **state)
 {
 	(void)state;

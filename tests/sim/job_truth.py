@@ -16,7 +16,7 @@ FOUND_NS = 100
 # clocks that drift stretch durations by up to 50 in a million each
 STRETCH = 10000
 ROUNDING_NS = 10
-# two meetings of one group that are further apart are not the same one
+# two collectives of one group that are further apart are not the same one
 NEAR_NS = 5000000
 
 
@@ -108,7 +108,7 @@ class Meeting:
 
 
 def meetings_of(truth, folder, is_whole):
-    """The meetings that a reader of the files can know. Files are in their first places here."""
+    """The collectives that a reader of the files can know. Files are in their first places here."""
     starts = {}
     for clock in [] if is_whole else truth["clocks"]:
         starts[clock["rank"]] = starts_in_file(pathlib.Path(folder) / f"rank{clock['rank']}.json")
@@ -122,28 +122,28 @@ def meetings_of(truth, folder, is_whole):
             yield Meeting(collective, present)
 
 
-def without_pairs(truth, rows, meetings):
+def without_pairs(truth, rows, collectives):
     """
     Sends and receives within a group of more than two are matched by "Dst Rank", or none is, which
     is told as calls that could not be matched: then they are left out here.
     """
     large = {group["name"] for group in truth["groups"] if len(group["ranks"]) > 2}
     if any(row["group"] in large and row["wait_ns"] is None for row in rows):
-        return meetings
-    return [meeting for meeting in meetings if meeting.is_symmetric or meeting.group not in large]
+        return collectives
+    return [collective for collective in collectives if collective.is_symmetric or collective.group not in large]
 
 
 def zero_of(rows, group):
     """When our first collective truly was: it need not be the first one."""
     for row in rows:
-        for meeting in group:
-            if meeting.is_same(row):
-                return meeting.start_ns - row["at_ns"]
+        for collective in group:
+            if collective.is_same(row):
+                return collective.start_ns - row["at_ns"]
     return 0
 
 
 def count_matched(rows, group):
-    """How many of our rows of a group are a meeting of it; the group in the order of time."""
+    """How many of our rows of a group are a collective of it; the group in the order of time."""
     zero_ns = zero_of(rows, group)
     # where clocks cannot be compared, who came first cannot be told either
     spread_ns = max(max(m.stays.values()) - m.transfer_ns for m in group)
@@ -164,27 +164,27 @@ def count_matched(rows, group):
     return right
 
 
-def share_matched(rows, meetings):
+def share_matched(rows, collectives):
     """
-    Of the meetings, ours and true ones, the share that is in both. Group by group: clocks of ranks
+    Of the collectives, ours and true ones, the share that is in both. Group by group: clocks of ranks
     that no collective connects cannot be compared.
     """
     by_group, own = {}, {}
-    for meeting in sorted(meetings, key=lambda m: m.start_ns):
-        by_group.setdefault(meeting.group, []).append(meeting)
+    for collective in sorted(collectives, key=lambda m: m.start_ns):
+        by_group.setdefault(collective.group, []).append(collective)
     for row in rows:
         own.setdefault(row["group"], []).append(row)
     right = sum(count_matched(own.get(name, []), group) for name, group in by_group.items())
-    return right / max(1, len(rows), len(meetings))
+    return right / max(1, len(rows), len(collectives))
 
 
-def waits_of(meetings):
-    """Wait of each rank over all symmetric meetings."""
+def waits_of(collectives):
+    """Wait of each rank over all symmetric collectives."""
     waits = {}
-    for meeting in meetings:
-        for rank, stay in meeting.stays.items():
-            if meeting.is_symmetric:
-                waits[rank] = waits.get(rank, 0) + stay - meeting.transfer_ns
+    for collective in collectives:
+        for rank, stay in collective.stays.items():
+            if collective.is_symmetric:
+                waits[rank] = waits.get(rank, 0) + stay - collective.transfer_ns
     return waits
 
 

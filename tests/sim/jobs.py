@@ -94,8 +94,8 @@ def check_clocks(rows, truth):
         yield f"an offset is said to be wrong by up to {max(row['error_ns'] for row in known)} ns"
 
 
-def check_waits(rows, meetings):
-    waits = job_truth.waits_of(meetings)
+def check_waits(rows, collectives):
+    waits = job_truth.waits_of(collectives)
     for row in rows:
         true_ns = waits.get(row["rank"], 0)
         wrong_ns = abs(row["wait_ns"] * row["steps"] - true_ns)
@@ -109,19 +109,19 @@ def check(stepscope, job, condition):
         words = ("--ranks", str(ranks), "--steps", "3", "--plain", *settings, *condition)
         truth = job_truth.simulate(stepscope, folder, preset, *words)
         is_whole = "--lost-per-million" not in condition
-        meetings = list(job_truth.meetings_of(truth, folder, is_whole))
+        collectives = list(job_truth.meetings_of(truth, folder, is_whole))
         job_truth.scatter(folder, truth["seed"])
         yield from check_clocks(job_truth.table(stepscope, "clocks", folder), truth)
         found = job_truth.table(stepscope, "collectives", folder)
-        meetings = job_truth.without_pairs(truth, found, meetings)
+        collectives = job_truth.without_pairs(truth, found, collectives)
         least = 1 if "--sequence" in condition else MATCHED_SHARE
-        share = job_truth.share_matched(found, meetings)
+        share = job_truth.share_matched(found, collectives)
         if share < least:
-            yield f"{100 * share:.3f} % of {len(meetings)} meetings are right, ours {len(found)}"
+            yield f"{100 * share:.3f} % of {len(collectives)} collectives are right, ours {len(found)}"
         broken = sum(row["causality"] == "broken" for row in found)
         if broken:
             yield f"{broken} collectives break causality"
-        yield from check_waits(job_truth.table(stepscope, "ranks", folder), meetings)
+        yield from check_waits(job_truth.table(stepscope, "ranks", folder), collectives)
 
 
 def main():

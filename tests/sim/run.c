@@ -50,10 +50,10 @@ static void build_meetings(struct support_machine *machine)
 {
 	ss_sim_step(machine->program, "ProfilerStep#");
 	work_when(machine, 1, 0, 0, 4 * MS);
-	ss_sim_collect(machine->program, &all_reduce);
+	ss_sim_call_collective(machine->program, &all_reduce);
 	work_when(machine, 0, 0, 0, 9 * MS);
 	ss_sim_wait(machine->program, SS_SIM_COMPUTE,
-		    ss_sim_collect(machine->program, &all_reduce));
+		    ss_sim_call_collective(machine->program, &all_reduce));
 	support_machine_kernel(machine, 50 * US, SS_SIM_COMPUTE);
 	ss_sim_sync(machine->program, SS_SIM_SYNC_DEVICE, SS_SIM_COMPUTE, 0);
 	ss_sim_end(machine->program);
@@ -131,7 +131,7 @@ static void test_transfer(void **state)
 			};
 		wish.in_count = wish.out_count = cases[i].count;
 		ss_sim_step(machine.program, "ProfilerStep#");
-		ss_sim_collect(machine.program, &wish);
+		ss_sim_call_collective(machine.program, &wish);
 		ss_sim_end(machine.program);
 		support_machine_run(&machine, &outcome);
 		wanted_ns = TIMING->network_base + TIMING->network_hop * cases[i].hops +
@@ -188,7 +188,7 @@ static void test_deadlock(void **state)
 	support_machine_open(&machine, 2);
 	ss_sim_step(machine.program, "ProfilerStep#");
 	mark = ss_sim_when(machine.program, &only_first);
-	ss_sim_collect(machine.program, &all_reduce);
+	ss_sim_call_collective(machine.program, &all_reduce);
 	ss_sim_when_end(machine.program, mark);
 	ss_sim_end(machine.program);
 	machine.programs = (struct ss_sim_programs){ .plan = &machine.plan,

@@ -7,7 +7,7 @@
 #include "diagnose/diagnose.h"
 #include "diagnose/snapshot_findings.h"
 
-static void add_found(const struct ss_memory_finding *finding, struct ss_text *out)
+static void add_found(const struct ss_rule_memory_finding *finding, struct ss_text *out)
 {
 	static const char *const levels[] = { "note", "info", "warning" };
 
@@ -28,14 +28,14 @@ void memory_cases_run(const char *rule, const struct memory_case *cases, size_t 
 	for (size_t i = 0; i < count; i++) {
 		const struct ss_device_size size = { 0, cases[i].size_bytes };
 		struct support_snapshot snapshot;
-		struct ss_snapshot_findings exam;
+		struct ss_rule_memory_findings exam;
 		struct ss_error err = { 0 };
 		struct ss_text found = { 0 };
 
 		support_snapshot_open(&snapshot, cases[i].script);
 		snapshot.subject.sizes = (struct ss_device_sizes){ &size, size.bytes > 0 };
-		support_check(ss_snapshot_findings_make(&exam, &snapshot.subject, &snapshot.arena,
-							&err) == SS_OK,
+		support_check(ss_rule_memory_findings_make(&exam, &snapshot.subject,
+							   &snapshot.arena, &err) == SS_OK,
 			      cases[i].what, "%s", err.text);
 		ss_text_add_string(&found, "");
 		for (uint32_t k = 0; k < exam.count; k++)
@@ -55,13 +55,14 @@ void memory_cases_refuse(const char *script, int64_t size_bytes)
 
 	for (size_t call = 1; status != SS_OK; call++) {
 		struct support_snapshot snapshot;
-		struct ss_snapshot_findings exam;
+		struct ss_rule_memory_findings exam;
 		struct ss_error err = { 0 };
 
 		support_snapshot_open(&snapshot, script);
 		snapshot.subject.sizes = (struct ss_device_sizes){ &size, size.bytes > 0 };
 		snapshot.memory.fail_call = snapshot.memory.calls + call;
-		status = ss_snapshot_findings_make(&exam, &snapshot.subject, &snapshot.arena, &err);
+		status = ss_rule_memory_findings_make(&exam, &snapshot.subject, &snapshot.arena,
+						      &err);
 		snapshot.memory.fail_call = 0;
 		support_check(status == SS_OK || (status == SS_ERR_LIMIT && err.text[0]), script,
 			      "%s", err.text);

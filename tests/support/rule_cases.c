@@ -62,7 +62,7 @@ static void open_job(struct ss_job *job, const char *trace, struct ss_memory *me
 		write_rank(paths[count++], trace, next ? (size_t)(next - trace) : strlen(trace));
 		trace = next ? next + strlen(between) : NULL;
 	}
-	status = ss_job_open(job, &options, &ss_diagnose_keeper, memory, &err);
+	status = ss_job_open(job, &options, &ss_diagnose_summarizer, memory, &err);
 	support_check(status == SS_OK, "the job of a case", "%s", err.text);
 	for (uint32_t i = 0; i < count; i++)
 		unlink(paths[i]);

@@ -45,7 +45,7 @@ enum ss_status support_try(struct support_trace *out, const char *data, size_t l
 	ss_memory_init(&out->memory, 0);
 	status = ss_source_open_memory(data, length, &out->memory, &source, err);
 	if (status == SS_OK)
-		status = ss_load(source, &options, &out->memory, &out->trace, err);
+		status = ss_trace_load(source, &options, &out->memory, &out->trace, err);
 	ss_source_close(source);
 	if (status != SS_OK)
 		support_check(out->memory.used_bytes == 0, "a load that failed frees everything",

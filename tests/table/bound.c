@@ -76,7 +76,7 @@ static void test_as_it_was(void **state)
 	add(&fixture.table, text);
 	add(&fixture.table, NULL);
 	add(&fixture.table, "short");
-	assert_true(ss_table_bound(&fixture.table));
+	assert_true(ss_table_limit_texts(&fixture.table));
 	assert_true(has_text(&fixture, 0, text));
 	assert_true(has_text(&fixture, 2, "short"));
 	assert_int_equal(fixture.table.note_count, 0);
@@ -95,7 +95,7 @@ static void test_one_long(void **state)
 	add(&fixture.table, text + 2);
 	add(&fixture.table, "short");
 	add(&fixture.table, text);
-	assert_true(ss_table_bound(&fixture.table));
+	assert_true(ss_table_limit_texts(&fixture.table));
 	cell = ss_table_cell(&fixture.table, 0, 1);
 	assert_int_equal(cell.length, SS_TEXT_MAX + 3);
 	assert_memory_equal(cell.value.text, text, SS_TEXT_MAX);
@@ -118,7 +118,7 @@ static void test_many_rows(void **state)
 	open_table(&fixture);
 	for (uint32_t i = 0; i < rows; i++)
 		add(&fixture.table, i % 2 ? "short" : text);
-	assert_true(ss_table_bound(&fixture.table));
+	assert_true(ss_table_limit_texts(&fixture.table));
 	for (uint32_t i = 0; i < rows; i++)
 		bytes += ss_table_cell(&fixture.table, i, 1).length;
 	assert_true(bytes >= rows && bytes <= rows * 300);

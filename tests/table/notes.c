@@ -33,7 +33,7 @@ static void test_cases(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
-		bool alike = ss_range_alike(cases[i].a, cases[i].b);
+		bool alike = ss_table_notes_alike(cases[i].a, cases[i].b);
 		struct ss_memory memory;
 		struct ss_arena arena;
 		const char *both;
@@ -42,14 +42,18 @@ static void test_cases(void **state)
 		ss_arena_init(&arena, &memory);
 		support_check(alike == (cases[i].both != NULL), cases[i].what, "alike: %d", alike);
 		if (alike) {
-			both = ss_range_print(&arena,
-					      ss_range_pick(&arena, cases[i].a, cases[i].b, false),
-					      ss_range_pick(&arena, cases[i].a, cases[i].b, true));
+			both = ss_table_note_range(&arena,
+						   ss_table_note_extreme(&arena, cases[i].a,
+									 cases[i].b, false),
+						   ss_table_note_extreme(&arena, cases[i].a,
+									 cases[i].b, true));
 			support_check(strcmp(both, cases[i].both) == 0, cases[i].what, "%s", both);
 			/* the order of ranks does not show */
-			both = ss_range_print(&arena,
-					      ss_range_pick(&arena, cases[i].b, cases[i].a, false),
-					      ss_range_pick(&arena, cases[i].b, cases[i].a, true));
+			both = ss_table_note_range(&arena,
+						   ss_table_note_extreme(&arena, cases[i].b,
+									 cases[i].a, false),
+						   ss_table_note_extreme(&arena, cases[i].b,
+									 cases[i].a, true));
 			support_check(strcmp(both, cases[i].both) == 0, cases[i].what, "%s", both);
 		}
 		ss_arena_release(&arena);

@@ -89,8 +89,8 @@ static void test_seen(void **state)
 								      piece->part,
 								      1 };
 		}
-		assert_int_equal(ss_shown_path_see(&path, cases[i].from_ns, cases[i].to_ns,
-						   cases[i].pixels, &seen, &err),
+		assert_int_equal(ss_shown_path_in_window(&path, cases[i].from_ns, cases[i].to_ns,
+							 cases[i].pixels, &seen, &err),
 				 SS_OK);
 		ss_text_add_string(&found, "");
 		for (uint32_t k = 0; k < seen.count; k++)

@@ -100,7 +100,7 @@ static enum ss_status lines_read(struct ss_source *source, const struct ss_load_
 			SS_TRY(ss_builder_add(builder, batch, err));
 	}
 	SS_TRY(ss_builder_add(builder, batch, err));
-	SS_TRY(ss_load_report(options, source, builder->trace->event_count, err));
+	SS_TRY(ss_trace_report_load(options, source, builder->trace->event_count, err));
 	ss_builder_end_source(builder, source);
 	return ss_finish(builder, options->threads, err);
 }
@@ -300,12 +300,12 @@ static void test_formats(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(names); i++) {
-		assert_int_equal(ss_input_format_ending(names[i].name, true), names[i].ending);
-		assert_int_equal(ss_input_format_ending(names[i].name, false), names[i].original);
+		assert_int_equal(ss_trace_format_ending(names[i].name, true), names[i].ending);
+		assert_int_equal(ss_trace_format_ending(names[i].name, false), names[i].original);
 	}
-	assert_non_null(ss_input_format_of(" {", 2));
-	assert_non_null(ss_input_format_of("\xef\xbb\xbf[", 4));
-	assert_null(ss_input_format_of("X cpu_op", 8));
+	assert_non_null(ss_trace_format_of(" {", 2));
+	assert_non_null(ss_trace_format_of("\xef\xbb\xbf[", 4));
+	assert_null(ss_trace_format_of("X cpu_op", 8));
 	/* one that is guessed would hide those behind it */
 	for (size_t i = 0; i < ss_input_format_count; i++) {
 		assert_non_null(ss_input_formats[i]->matches);

@@ -242,7 +242,7 @@ static bool torture(const char *json, const char *expected, uint32_t threads, si
 	memory.fail_call = number;
 	status = ss_source_open_memory(json, strlen(json), &memory, &source, &err);
 	if (status == SS_OK)
-		status = ss_load(source, &options, &memory, &trace, &err);
+		status = ss_trace_load(source, &options, &memory, &trace, &err);
 	ss_source_close(source);
 	failed = atomic_load(&memory.calls) >= number;
 	/* with several threads a failed guess is no loss: the block is read again */
@@ -297,7 +297,8 @@ static void test_memory_limit(void **state)
 		if (ss_source_open_memory(support_sample, strlen(support_sample), &memory, &source,
 					  &err) != SS_OK)
 			continue;
-		assert_int_equal(ss_load(source, &options, &memory, &trace, &err), SS_ERR_LIMIT);
+		assert_int_equal(ss_trace_load(source, &options, &memory, &trace, &err),
+				 SS_ERR_LIMIT);
 		ss_source_close(source);
 		assert_true(memory.peak_bytes <= limit);
 		assert_int_equal(memory.used_bytes, 0);
@@ -331,7 +332,7 @@ static void test_stop(void **state)
 	assert_int_equal(ss_source_open_memory(support_sample, strlen(support_sample), &memory,
 					       &source, &err),
 			 SS_OK);
-	assert_int_equal(ss_load(source, &options, &memory, &trace, &err), SS_ERR_STOPPED);
+	assert_int_equal(ss_trace_load(source, &options, &memory, &trace, &err), SS_ERR_STOPPED);
 	ss_source_close(source);
 	assert_int_equal(calls, 1);
 	assert_int_equal(memory.used_bytes, 0);

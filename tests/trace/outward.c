@@ -53,12 +53,12 @@ static void check(uint32_t depth)
 	support_load(&loaded, text.data);
 	assert_int_equal(trace->outward.jumps != NULL, depth > 256);
 	for (uint32_t row = 0; row < trace->slices.count; row++) {
-		uint32_t op = ss_outward(trace, row, SS_ROW_OP);
+		uint32_t op = ss_outward_find(trace, row, SS_ROW_OP);
 
 		assert_int_equal(op, walk(trace, row, 0, SS_KIND_OP));
-		assert_int_equal(ss_outward(trace, row, flags),
+		assert_int_equal(ss_outward_find(trace, row, flags),
 				 walk(trace, row, flags, SS_KIND_COUNT));
-		assert_int_equal(ss_outward(trace, row, SS_ROW_PYTHON | SS_NAME_SYNC_CALL),
+		assert_int_equal(ss_outward_find(trace, row, SS_ROW_PYTHON | SS_NAME_SYNC_CALL),
 				 walk(trace, row, SS_NAME_SYNC_CALL, SS_KIND_PYTHON));
 		found += op != SS_NO_ROW;
 	}

@@ -129,7 +129,7 @@ static void test_names(void **state)
 
 		fixture_open(&fixture, &view);
 		add_all(&fixture.table);
-		assert_true(ss_table_keep(&fixture.table, names[i].pattern));
+		assert_true(ss_view_keep_matching(&fixture.table, names[i].pattern));
 		print_ranks(&fixture, &found);
 		support_check(strcmp(found.data, names[i].ranks) == 0, names[i].what, "'%s': %s",
 			      names[i].pattern, found.data);
@@ -144,18 +144,18 @@ static void test_no_names(void **state)
 
 	(void)state;
 	fixture_open(&fixture, &nameless);
-	assert_false(ss_table_keep(&fixture.table, "x"));
+	assert_false(ss_view_keep_matching(&fixture.table, "x"));
 	ss_row_begin(&fixture.table);
 	ss_row_text(&fixture.table, "x");
 	ss_row_int(&fixture.table, 1);
 	ss_row_int(&fixture.table, 1);
 	ss_row_int(&fixture.table, 1);
 	ss_row_end(&fixture.table);
-	assert_false(ss_table_keep(&fixture.table, "x"));
+	assert_false(ss_view_keep_matching(&fixture.table, "x"));
 	assert_int_equal(fixture.table.row_count, 1);
 	fixture_close(&fixture);
 	fixture_open(&fixture, &view);
-	assert_true(ss_table_keep(&fixture.table, "x"));
+	assert_true(ss_view_keep_matching(&fixture.table, "x"));
 	assert_int_equal(fixture.table.row_count, 0);
 	fixture_close(&fixture);
 }
@@ -192,7 +192,7 @@ static void test_orders(void **state)
 
 		fixture_open(&fixture, &view);
 		add_all(&fixture.table);
-		assert_int_equal(ss_table_sort(&fixture.table, orders[i].column, &err), SS_OK);
+		assert_int_equal(ss_view_sort_rows(&fixture.table, orders[i].column, &err), SS_OK);
 		print_ranks(&fixture, &found);
 		support_check(strcmp(found.data, orders[i].ranks) == 0, orders[i].what, "%s: %s",
 			      orders[i].column, found.data);
@@ -215,7 +215,7 @@ static void test_refused(void **state)
 	for (size_t i = 0; i < SS_COUNT(wrong); i++) {
 		struct ss_error err = { 0 };
 
-		support_check(ss_table_sort(&fixture.table, wrong[i], &err) == SS_ERR_USAGE,
+		support_check(ss_view_sort_rows(&fixture.table, wrong[i], &err) == SS_ERR_USAGE,
 			      wrong[i], "is a column");
 		support_check(strstr(err.text, "rank, name, where, size_bytes, size, total_ns, "
 					       "share_percent, gb_per_s, line") != NULL,
@@ -241,7 +241,7 @@ static void test_sizes(void **state)
 		fixture_open(&fixture, &view);
 		for (uint32_t row = 0; row < sizes[i]; row++)
 			add(&fixture.table, "x", NULL, (int64_t)support_random(&seed, 50) - 1, 1);
-		assert_int_equal(ss_table_sort(&fixture.table, "total", NULL), SS_OK);
+		assert_int_equal(ss_view_sort_rows(&fixture.table, "total", NULL), SS_OK);
 		assert_int_equal(fixture.table.row_count, sizes[i]);
 		for (uint32_t row = 1; row < sizes[i]; row++) {
 			const struct ss_table *table = &fixture.table;
@@ -269,7 +269,8 @@ static void test_hard_pattern(void **state)
 	ss_text_fill(&text, 'a', 20000);
 	fixture_open(&fixture, &view);
 	add(&fixture.table, text.data, NULL, 1, 1);
-	assert_true(ss_table_keep(&fixture.table, "*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b"));
+	assert_true(
+		ss_view_keep_matching(&fixture.table, "*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b"));
 	assert_int_equal(fixture.table.row_count, 0);
 	fixture_close(&fixture);
 	ss_text_release(&text);
@@ -285,11 +286,11 @@ static void test_long_form(void **state)
 		ss_text_addf(&name, "void f%d<float?>(float*, int*), ", i);
 	ss_text_addf(&longer, "%sx", name.data);
 	ss_text_addf(&wide, "*%s*", name.data);
-	assert_true(ss_pattern_matches(name.data, name.data, name.length));
-	assert_false(ss_pattern_matches(name.data, longer.data, longer.length));
-	assert_false(ss_pattern_matches(longer.data, name.data, name.length));
-	assert_true(ss_pattern_matches(wide.data, longer.data, longer.length));
-	assert_false(ss_pattern_matches(wide.data, longer.data + 1, longer.length - 1));
+	assert_true(ss_view_pattern_matches(name.data, name.data, name.length));
+	assert_false(ss_view_pattern_matches(name.data, longer.data, longer.length));
+	assert_false(ss_view_pattern_matches(longer.data, name.data, name.length));
+	assert_true(ss_view_pattern_matches(wide.data, longer.data, longer.length));
+	assert_false(ss_view_pattern_matches(wide.data, longer.data + 1, longer.length - 1));
 	ss_text_release(&name);
 	ss_text_release(&longer);
 	ss_text_release(&wide);
@@ -309,7 +310,7 @@ static void test_memory(void **state)
 		for (int row = 0; row < 3000; row++)
 			add(&fixture.table, "x", NULL, row, 1);
 		fixture.memory.fail_call = fixture.memory.calls + call;
-		status = ss_table_sort(&fixture.table, "total", NULL);
+		status = ss_view_sort_rows(&fixture.table, "total", NULL);
 		refused = fixture.memory.calls >= fixture.memory.fail_call;
 		assert_int_equal(status, refused ? SS_ERR_LIMIT : SS_OK);
 		assert_int_equal(ss_table_int(&fixture.table, 0, 0), refused ? 0 : 2999);
@@ -351,7 +352,7 @@ static void test_cuts(void **state)
 						   fixture.table.row_count - 1,
 						   fixture.table.row_capacity));
 		}
-		ss_table_cut(&fixture.table, cuts[i].top);
+		ss_view_keep_top(&fixture.table, cuts[i].top);
 		found.length = 0;
 		ss_text_add_string(&found, "");
 		for (uint32_t row = 0; row < fixture.table.row_count; row++) {

@@ -160,7 +160,7 @@ static void test_cases(void **state)
 		fill(&b, cases[i].view, cases[i].b, &arenas[1]);
 		ss_table_note(&a, "both say this");
 		ss_table_note(&b, "both say this");
-		assert_true(ss_table_compare(&a, &b, &joined.table));
+		assert_true(ss_view_compare_runs(&a, &b, &joined.table));
 		ss_text_add_string(&found, "");
 		for (uint32_t row = 0; row < joined.table.row_count; row++) {
 			support_view_row(&joined, row, cases[i].columns, &line);
@@ -198,7 +198,7 @@ static void test_memory(void **state)
 		fill(&a, &view, cases[8].a, &arena);
 		fill(&b, &view, cases[8].b, &arena);
 		memory.fail_call = memory.calls + fail;
-		whole = ss_table_compare(&a, &b, &joined);
+		whole = ss_view_compare_runs(&a, &b, &joined);
 		ss_table_release(&a);
 		ss_table_release(&b);
 		ss_table_release(&joined);

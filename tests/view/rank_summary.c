@@ -180,7 +180,7 @@ static void test_cases(void **state)
 		struct fixture fixture;
 
 		fixture_open(&fixture, cases[i].rows);
-		assert_true(ss_table_sum_up_ranks(&fixture.table, &across.table));
+		assert_true(ss_view_summarize_ranks(&fixture.table, &across.table));
 		ss_text_add_string(&rows, "");
 		for (uint32_t k = 0; k < across.table.row_count; k++) {
 			support_view_row(&across, k, cases[i].columns, &row);
@@ -207,7 +207,7 @@ static void test_fractions(void **state)
 
 	(void)state;
 	fixture_open(&fixture, rows);
-	assert_true(ss_table_sum_up_ranks(&fixture.table, &across.table));
+	assert_true(ss_view_summarize_ranks(&fixture.table, &across.table));
 	support_view_row(&across, 0,
 			 "total_min_percent,total_max_percent,total_percent_worst,"
 			 "gb_per_s_min,gb_per_s_max,gb_per_s_worst,peak_min_bytes,peak_worst",
@@ -230,7 +230,7 @@ static void test_view(void **state)
 
 	(void)state;
 	fixture_open(&fixture, cases[0].rows);
-	assert_true(ss_table_sum_up_ranks(&fixture.table, &across));
+	assert_true(ss_view_summarize_ranks(&fixture.table, &across));
 	assert_string_equal(across.view->name, "x.ranks");
 	assert_true(across.view->rankless);
 	/* device is fixed: name, ranks and four columns of each of five figures */
@@ -269,7 +269,7 @@ static void test_order(void **state)
 		fixture_open(&fixture, rows);
 		fixture.table.view = &ordered;
 		fixture.table.group = ordered.groups[group];
-		assert_true(ss_table_sum_up_ranks(&fixture.table, &across));
+		assert_true(ss_view_summarize_ranks(&fixture.table, &across));
 		for (uint32_t i = 0; i < 3; i++) {
 			struct ss_cell cell = ss_table_cell(&across, i, 0);
 
@@ -295,7 +295,7 @@ static void test_memory(void **state)
 
 		fixture_open(&fixture, cases[3].rows);
 		fixture.memory.fail_call = fixture.memory.calls + call;
-		whole = ss_table_sum_up_ranks(&fixture.table, &across);
+		whole = ss_view_summarize_ranks(&fixture.table, &across);
 		refused = fixture.memory.calls >= fixture.memory.fail_call;
 		fixture.memory.fail_call = 0;
 		assert_int_equal(whole, !refused);
@@ -365,7 +365,7 @@ static void test_every_view(void **state)
 				assert_int_equal(from->run(&subject, &table, &err), SS_OK);
 			}
 			ss_facts_release(&facts);
-			assert_true(ss_table_sum_up_ranks(&table, &across));
+			assert_true(ss_view_summarize_ranks(&table, &across));
 			check_columns(from, across.view);
 			/* what a rank has is in one row each, nothing is merged */
 			support_check(across.row_count * 2 == table.row_count, from->name,

@@ -65,7 +65,7 @@ static void test_sums(void **state)
 
 	(void)state;
 	fixture_open(&fixture, two_ranks);
-	assert_true(ss_table_add_up(&fixture.table));
+	assert_true(ss_view_add_totals(&fixture.table));
 	assert_true(fixture.table.totals[0].is_null);
 	assert_true(fixture.table.totals[1].is_null);
 	assert_int_equal(fixture.table.totals[2].value.integer, 58);
@@ -82,11 +82,11 @@ static void test_empty(void **state)
 
 	(void)state;
 	fixture_open(&fixture, none);
-	assert_true(ss_table_add_up(&fixture.table));
+	assert_true(ss_view_add_totals(&fixture.table));
 	assert_null(fixture.table.totals);
 	fixture_close(&fixture);
 	fixture_open(&fixture, unknown);
-	assert_true(ss_table_add_up(&fixture.table));
+	assert_true(ss_view_add_totals(&fixture.table));
 	assert_true(fixture.table.totals[2].is_null);
 	fixture_close(&fixture);
 }
@@ -99,7 +99,7 @@ static void test_overflow(void **state)
 
 	(void)state;
 	fixture_open(&fixture, large);
-	assert_true(ss_table_add_up(&fixture.table));
+	assert_true(ss_view_add_totals(&fixture.table));
 	assert_true(fixture.table.totals[2].value.integer == INT64_MAX);
 	fixture_close(&fixture);
 }
@@ -114,7 +114,7 @@ static void test_ranks(void **state)
 
 	(void)state;
 	fixture_open(&fixture, two_ranks);
-	assert_true(ss_table_sum_up_ranks(&fixture.table, &across.table));
+	assert_true(ss_view_summarize_ranks(&fixture.table, &across.table));
 	assert_int_equal(across.table.row_count, 3);
 	assert_non_null(across.table.totals);
 	ss_row_begin(&across.table);
@@ -142,10 +142,10 @@ static void test_nested(void **state)
 	fixture_open(&fixture, two_ranks);
 	fixture.table.view = &nested;
 	fixture.table.group = "tree";
-	assert_true(ss_table_add_up(&fixture.table));
+	assert_true(ss_view_add_totals(&fixture.table));
 	assert_null(fixture.table.totals);
 	fixture.table.group = "flat";
-	assert_true(ss_table_add_up(&fixture.table));
+	assert_true(ss_view_add_totals(&fixture.table));
 	assert_non_null(fixture.table.totals);
 	fixture.table.view = &view;
 	fixture_close(&fixture);

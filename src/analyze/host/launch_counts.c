@@ -193,9 +193,9 @@ static bool launch_find_queues(struct ss_launch_counts *counts, struct ss_arena 
 	if (!queues)
 		return false;
 	if (by_step)
-		ss_queue_in(&counts->works, &counts->steps, queues);
+		ss_launch_queues_in(&counts->works, &counts->steps, queues);
 	else
-		ss_queue_of(&counts->works, counts->work_keys, counts->span, queues);
+		ss_launch_queues_of(&counts->works, counts->work_keys, counts->span, queues);
 	/* steps without duration are not among the windows */
 	for (uint32_t i = 0; i < counts->keys.count; i++)
 		if (!by_step || ss_launch_step_ns(counts, &counts->items[i]) > 0)

@@ -24,7 +24,7 @@ void ss_ops_release(struct ss_ops *ops)
 	ss_memory_free(ops->memory, ops->self_ns, count * sizeof(*ops->self_ns));
 	ss_memory_free(ops->memory, ops->launched_ns,
 		       ops->launchers.count * sizeof(*ops->launched_ns));
-	ss_row_set_release(&ops->launchers);
+	ss_bitmap_release(&ops->launchers);
 	ss_memory_free(ops->memory, ops->total_ns, count * sizeof(*ops->total_ns));
 	*ops = (struct ss_ops){ 0 };
 }
@@ -177,16 +177,16 @@ static bool ops_find_launchers(struct ss_ops *ops)
 	const struct ss_trace *trace = ops->trace;
 	const struct ss_slices *slices = &trace->slices;
 
-	if (!ss_row_set_init(&ops->launchers, ops->row_count, ops->memory))
+	if (!ss_bitmap_init(&ops->launchers, ops->row_count, ops->memory))
 		return false;
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		uint32_t op = ss_kind_on_device(slices->kind[row]) ? ss_ops_launcher(ops, row)
 								   : SS_NO_ROW;
 
 		if (op != SS_NO_ROW)
-			ss_row_set_add(&ops->launchers, op);
+			ss_bitmap_add(&ops->launchers, op);
 	}
-	ss_row_set_close(&ops->launchers);
+	ss_bitmap_finish(&ops->launchers);
 	if (!ops->launchers.count)
 		return true;
 	ops->launched_ns = ss_memory_zeroed(ops->memory,
@@ -208,7 +208,7 @@ static void ops_find_device_time(struct ss_ops *ops)
 								   : SS_NO_ROW;
 
 		if (op != SS_NO_ROW)
-			ss_ns_add(&ops->launched_ns[ss_row_set_find(&ops->launchers, op)],
+			ss_ns_add(&ops->launched_ns[ss_bitmap_find(&ops->launchers, op)],
 				  slices->dur_ns[row]);
 	}
 	for (uint32_t row = ops->row_count; row-- > 0;) {
@@ -287,7 +287,7 @@ static const char *const sync_wrapper_names[] = {
 /* Wrappers around wrappers: PyTorch has three (is_nonzero > item > _local_scalar_dense). */
 #define CLIMB_MAX 8
 
-const uint8_t *ss_sync_wrappers(const struct ss_trace *trace, struct ss_arena *arena)
+const uint8_t *ss_ops_sync_wrappers(const struct ss_trace *trace, struct ss_arena *arena)
 {
 	uint8_t *wraps = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
 
@@ -301,7 +301,7 @@ const uint8_t *ss_sync_wrappers(const struct ss_trace *trace, struct ss_arena *a
 	return wraps;
 }
 
-uint32_t ss_sync_op(const uint8_t *wraps, const struct ss_ops *ops, uint32_t row)
+uint32_t ss_ops_sync_op(const uint8_t *wraps, const struct ss_ops *ops, uint32_t row)
 {
 	uint32_t op = ops->owner[row];
 

@@ -23,8 +23,8 @@ struct ss_ops {
 	uint32_t row_count; /* of host rows: the length of the columns */
 	uint32_t *owner;    /* the operator that a row belongs to (an operator: its parent) */
 	uint8_t *flags;     /* enum ss_ops_flag */
-	struct ss_row_set launchers; /* operators that launched device work themselves */
-	int64_t *launched_ns;        /* for each of them: its duration */
+	struct ss_bitmap launchers; /* operators that launched device work themselves */
+	int64_t *launched_ns;       /* for each of them: its duration */
 	/* NULL until ss_ops_find_times() */
 	int64_t *self_ns;  /* an operator's time without child operators and calls */
 	int64_t *total_ns; /* device time that it and its descendants launched */
@@ -58,7 +58,7 @@ static inline bool ss_ops_on_device(const struct ss_ops *ops, uint32_t row)
 /* Device time that an operator launched itself. */
 static inline int64_t ss_ops_device_ns(const struct ss_ops *ops, uint32_t row)
 {
-	uint32_t at = ss_row_set_find(&ops->launchers, row);
+	uint32_t at = ss_bitmap_find(&ops->launchers, row);
 
 	return at == SS_NO_ROW ? 0 : ops->launched_ns[at];
 }
@@ -75,9 +75,9 @@ static inline uint32_t ss_ops_launcher(const struct ss_ops *ops, uint32_t row)
 
 /* Per name of the trace: whether it is an operator that always waits. NULL: no memory. */
 SS_MUST_USE
-const uint8_t *ss_sync_wrappers(const struct ss_trace *trace, struct ss_arena *arena);
+const uint8_t *ss_ops_sync_wrappers(const struct ss_trace *trace, struct ss_arena *arena);
 
 /* The operator to show for a wait, or SS_NO_ROW. */
-uint32_t ss_sync_op(const uint8_t *wraps, const struct ss_ops *ops, uint32_t row);
+uint32_t ss_ops_sync_op(const uint8_t *wraps, const struct ss_ops *ops, uint32_t row);
 
 #endif

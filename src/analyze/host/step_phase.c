@@ -41,14 +41,14 @@ struct name_phases {
 
 static bool is_phase_word_char(char c, bool joins)
 {
-	c = ss_lower(c);
+	c = ss_char_lower(c);
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (joins && c == '_');
 }
 
 static bool is_phase_word(const char *text, size_t length, const char *word)
 {
 	for (size_t i = 0; i < length; i++)
-		if (!word[i] || ss_lower(text[i]) != word[i])
+		if (!word[i] || ss_char_lower(text[i]) != word[i])
 			return false;
 	return !word[length];
 }

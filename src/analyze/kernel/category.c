@@ -239,7 +239,7 @@ enum ss_kernel_category ss_kernel_category(const char *short_name, size_t length
 	if (length > sizeof(name))
 		length = sizeof(name);
 	for (size_t i = 0; i < length; i++)
-		name[i] = ss_lower(short_name[i]);
+		name[i] = ss_char_lower(short_name[i]);
 	for (size_t i = 0; i < SS_COUNT(kernel_patterns); i++) {
 		size_t text_length = strlen(kernel_patterns[i].text);
 
@@ -280,7 +280,7 @@ const char *ss_kernel_category_name(enum ss_kernel_category category)
 static bool kernel_classify_name(const struct ss_string *full, struct ss_arena *arena,
 				 struct ss_kernel_name *out)
 {
-	char name[SS_SHORT_NAME_ROOM];
+	char name[SS_SHORT_NAME_BYTES];
 	size_t length = ss_short_name(full->text, full->length, name, sizeof(name));
 
 	out->category = ss_kernel_category(name, length);

@@ -178,7 +178,7 @@ int64_t ss_message_inputs(const char *dims, const char *types, const char *colle
 	return ranks > 0 && !__builtin_mul_overflow(bytes, ranks, &bytes) ? bytes : -1;
 }
 
-double ss_bus_factor(const char *collective, double ranks)
+double ss_message_bus_factor(const char *collective, double ranks)
 {
 	static const char *const once[] = { "gather", "reduce_scatter", "reducescatter",
 					    "all_to_all", "alltoall" };
@@ -200,6 +200,6 @@ const struct ss_comm_row *ss_message_of(const struct ss_trace *trace, uint32_t r
 		around = trace->slices.parent[row];
 	if (comm)
 		return comm;
-	around = ss_outward(trace, around, SS_ROW_COMM);
+	around = ss_outward_find(trace, around, SS_ROW_COMM);
 	return around == SS_NO_ROW ? NULL : ss_trace_comm(trace, around);
 }

@@ -19,7 +19,7 @@ int64_t ss_message_inputs(const char *dims, const char *types, const char *colle
 			  int64_t ranks);
 
 /* The factor of nccl-tests from algorithm to bus bandwidth. */
-double ss_bus_factor(const char *collective, double ranks);
+double ss_message_bus_factor(const char *collective, double ranks);
 
 /* The arguments of a collective: its own, or those of its launch or of a row around it. */
 const struct ss_comm_row *ss_message_of(const struct ss_trace *trace, uint32_t row);

@@ -113,7 +113,7 @@ static void mangled_put(char *out, size_t room, size_t *written, const char *tex
 	out[*written] = '\0';
 }
 
-bool ss_short_mangled(const char *name, size_t length, char *out, size_t room, size_t *written)
+bool ss_short_name_mangled(const char *name, size_t length, char *out, size_t room, size_t *written)
 {
 	struct mangled_cursor cursor = { name, name + length };
 	const char *found, *inner;

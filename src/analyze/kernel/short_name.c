@@ -498,7 +498,7 @@ size_t ss_short_name(const char *name, size_t length, char *out, size_t room)
 
 	if (text.length > 3 && memcmp(text.at + text.length - 3, ".kd", 3) == 0)
 		text.length -= 3; /* AMD's code objects */
-	if (ss_short_mangled(text.at, text.length, out, room, &writer.length))
+	if (ss_short_name_mangled(text.at, text.length, out, room, &writer.length))
 		return writer.length;
 	for (size_t i = 0; i < text.length; i++)
 		if (strchr("<(:", text.at[i]) && text.at[i]) {

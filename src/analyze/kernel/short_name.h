@@ -14,7 +14,7 @@
 #include "base/error.h"
 
 /* Enough for every short name seen so far; longer ones are cut. */
-#define SS_SHORT_NAME_ROOM 1024
+#define SS_SHORT_NAME_BYTES 1024
 
 /*
  * Writes the short name, terminated, to `out`, which has `room` (> 0) bytes, and returns its
@@ -23,6 +23,7 @@
 size_t ss_short_name(const char *name, size_t length, char *out, size_t room);
 
 /* The same for a mangled name ("_ZN2at6native..."); false: it is not mangled. */
-bool ss_short_mangled(const char *name, size_t length, char *out, size_t room, size_t *written);
+bool ss_short_name_mangled(const char *name, size_t length, char *out, size_t room,
+			   size_t *written);
 
 #endif

@@ -46,7 +46,7 @@ const char *ss_idle_about(enum ss_idle_cause cause)
 	return idle_cause_abouts[cause];
 }
 
-enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap)
+enum ss_idle_cause ss_idle_gap_cause(const struct ss_gap *gap)
 {
 	enum ss_idle_cause best = SS_IDLE_UNKNOWN;
 
@@ -58,7 +58,7 @@ enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap)
 
 uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row)
 {
-	return ss_outward(trace, row, SS_ROW_OP);
+	return ss_outward_find(trace, row, SS_ROW_OP);
 }
 
 /* --- one gap ------------------------------------------------------------------ */
@@ -200,7 +200,7 @@ static uint32_t thread_sync_at(const struct ss_trace *trace, const struct ss_tra
 	uint32_t row = after > track->first_row ? after - 1 : SS_NO_ROW;
 
 	for (uint32_t tries = 0; tries < SS_OUTWARD_ALIKE; tries++) {
-		row = ss_outward(trace, row, SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL);
+		row = ss_outward_find(trace, row, SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL);
 		if (row == SS_NO_ROW)
 			break;
 		if (ss_slice_end(&trace->slices, row) >= moment_ns &&
@@ -562,8 +562,8 @@ void ss_idle_release(struct ss_idle *idle)
 	*idle = (struct ss_idle){ 0 };
 }
 
-bool ss_idle_tell(const struct ss_idle_device *device, const struct ss_idle *idle, ss_gap_sink sink,
-		  void *context)
+bool ss_idle_visit_gaps(const struct ss_idle_device *device, const struct ss_idle *idle,
+			ss_gap_sink sink, void *context)
 {
 	for (uint32_t i = device->gap_from; i < device->gap_to; i++) {
 		const struct ss_idle_gap *kept = &idle->gaps[i];

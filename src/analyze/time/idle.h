@@ -82,11 +82,11 @@ void ss_idle_release(struct ss_idle *idle);
 
 /* Calls the sink for all gaps of a device; false: the sink stopped. */
 SS_MUST_USE
-bool ss_idle_tell(const struct ss_idle_device *device, const struct ss_idle *idle, ss_gap_sink sink,
-		  void *context);
+bool ss_idle_visit_gaps(const struct ss_idle_device *device, const struct ss_idle *idle,
+			ss_gap_sink sink, void *context);
 
 /* The cause of its largest part. */
-enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap);
+enum ss_idle_cause ss_idle_gap_cause(const struct ss_gap *gap);
 
 /*
  * True for a memset and for copies that the host never waits for: inside a device,

@@ -193,8 +193,8 @@ static uint32_t queue_next(const struct ss_launched *works, const uint32_t *list
 	return at;
 }
 
-void ss_queue_in(const struct ss_launched *works, const struct ss_cover *windows,
-		 struct ss_launch_queue *queues)
+void ss_launch_queues_in(const struct ss_launched *works, const struct ss_cover *windows,
+			 struct ss_launch_queue *queues)
 {
 	uint32_t in = queue_next(works, works->by_from, 0), window = 0;
 	uint32_t out = queue_next(works, works->by_to, 0);
@@ -231,8 +231,8 @@ static int64_t queued_in_window_ns(const struct ss_launched *works, uint32_t num
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-void ss_queue_of(const struct ss_launched *works, const uint32_t *keys, struct ss_interval window,
-		 struct ss_launch_queue *queues)
+void ss_launch_queues_of(const struct ss_launched *works, const uint32_t *keys,
+			 struct ss_interval window, struct ss_launch_queue *queues)
 {
 	uint32_t out = 0;
 

@@ -41,18 +41,18 @@ void ss_launched_release(struct ss_launched *works);
 struct ss_launch_queue {
 	double area;      /* sum of lengths times nanoseconds */
 	int64_t now, max; /* its length */
-	int64_t empty_ns; /* only from ss_queue_in(): how long it was empty */
+	int64_t empty_ns; /* only from ss_launch_queues_in(): how long it was empty */
 };
 
 /* The queue of all work in each window; windows are sorted and do not overlap. */
-void ss_queue_in(const struct ss_launched *works, const struct ss_cover *windows,
-		 struct ss_launch_queue *queues);
+void ss_launch_queues_in(const struct ss_launched *works, const struct ss_cover *windows,
+			 struct ss_launch_queue *queues);
 
 /*
  * The queue of each key in one window; work with key SS_NO_ID is in none. The areas add up
  * to that of the whole queue.
  */
-void ss_queue_of(const struct ss_launched *works, const uint32_t *keys, struct ss_interval window,
-		 struct ss_launch_queue *queues);
+void ss_launch_queues_of(const struct ss_launched *works, const uint32_t *keys,
+			 struct ss_interval window, struct ss_launch_queue *queues);
 
 #endif

@@ -336,8 +336,9 @@ uint32_t ss_merge_next(struct ss_merge *merge)
 
 /* --- overlap of compute and communication --------------------------------------------- */
 
-bool ss_overlap_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,
-		      struct ss_arena *scratch, struct ss_overlapping *hiders)
+bool ss_cover_count_hiders(const struct ss_trace *trace, int64_t device,
+			   const struct ss_cover *comm, struct ss_arena *scratch,
+			   struct ss_hiding_kernel *hiders)
 {
 	const struct ss_slices *slices = &trace->slices;
 	struct ss_cover_index index;
@@ -349,7 +350,7 @@ bool ss_overlap_count(const struct ss_trace *trace, int64_t device, const struct
 	    !ss_cover_index_init(&index, comm, scratch))
 		return false;
 	while ((row = ss_merge_next(&merge)) != SS_NO_ROW) {
-		struct ss_overlapping *hider = &hiders[slices->name[row]];
+		struct ss_hiding_kernel *hider = &hiders[slices->name[row]];
 		int64_t from_ns = slices->start_ns[row], to_ns = ss_slice_end(slices, row),
 			hidden_ns;
 

@@ -92,14 +92,15 @@ uint32_t ss_merge_next(struct ss_merge *merge);
  * Kernels that overlap the communication of a device. Each moment at which both ran is charged to
  * one kernel: the running one that started first. So the parts add up to |U(C) & U(K)| exactly.
  */
-struct ss_overlapping {
+struct ss_hiding_kernel {
 	uint32_t name;
 	int64_t calls, hidden_ns;
 };
 
 /* Adds the kernels of the device to hiders[], indexed by name; false: no memory. */
 SS_MUST_USE
-bool ss_overlap_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,
-		      struct ss_arena *scratch, struct ss_overlapping *hiders);
+bool ss_cover_count_hiders(const struct ss_trace *trace, int64_t device,
+			   const struct ss_cover *comm, struct ss_arena *scratch,
+			   struct ss_hiding_kernel *hiders);
 
 #endif

@@ -246,7 +246,7 @@ static bool collective_count_row(struct communication *view, uint32_t row, int64
 	tally->bytes_calls++;
 	if (call.ranks > 0)
 		tally->bus_bytes += (double)call.bytes *
-				    ss_bus_factor(call.name, (double)call.ranks);
+				    ss_message_bus_factor(call.name, (double)call.ranks);
 	return true;
 }
 
@@ -304,13 +304,14 @@ static bool collective_count_streams(struct communication *view, int64_t device,
 }
 
 static bool collective_count_device(struct communication *view, int64_t device,
-				    struct ss_overlapping *hiders)
+				    struct ss_hiding_kernel *hiders)
 {
 	struct ss_device_cover own;
 	bool whole = ss_device_cover_init(&own, view->trace, device, view->memory);
 
 	if (whole && hiders)
-		whole = ss_overlap_count(view->trace, device, &own.comm, &view->scratch, hiders);
+		whole = ss_cover_count_hiders(view->trace, device, &own.comm, &view->scratch,
+					      hiders);
 	else if (whole)
 		whole = collective_count_streams(view, device, &own.compute);
 	ss_device_cover_release(&own);
@@ -367,7 +368,7 @@ static int collective_compare_total(const void *a, const void *b)
 
 static int hider_compare_hidden(const void *a, const void *b)
 {
-	const struct ss_overlapping *x = a, *y = b;
+	const struct ss_hiding_kernel *x = a, *y = b;
 
 	if (x->hidden_ns != y->hidden_ns)
 		return x->hidden_ns > y->hidden_ns ? -1 : 1;
@@ -399,7 +400,7 @@ static struct collective_key collective_shown_group(const struct communication *
 /* The short name of a kernel. */
 static const char *collective_kernel_name(const struct ss_string *name, struct ss_table *out)
 {
-	char text[SS_SHORT_NAME_ROOM];
+	char text[SS_SHORT_NAME_BYTES];
 
 	ss_short_name(name->text, name->length, text, sizeof(text));
 	return ss_table_copy(out, text);
@@ -477,10 +478,10 @@ static void communication_add_row(const struct communication *view, struct ss_ta
 }
 
 static void communication_add_hider(const struct communication *view, struct ss_table *out,
-				    const struct ss_overlapping *hider, int64_t all_ns)
+				    const struct ss_hiding_kernel *hider, int64_t all_ns)
 {
 	const struct ss_string *name = &view->trace->names.items[hider->name];
-	char text[SS_SHORT_NAME_ROOM];
+	char text[SS_SHORT_NAME_BYTES];
 
 	ss_row_begin(out);
 	for (int i = 0; i < 4; i++)
@@ -500,8 +501,8 @@ static void communication_add_hider(const struct communication *view, struct ss_
 static bool communication_fill_hiders(struct communication *view, struct ss_table *out)
 {
 	uint32_t count = view->trace->names.count, used = 0;
-	struct ss_overlapping *hiders = SS_ARENA_NEW(&view->scratch, struct ss_overlapping,
-						     (size_t)count + 1);
+	struct ss_hiding_kernel *hiders = SS_ARENA_NEW(&view->scratch, struct ss_hiding_kernel,
+						       (size_t)count + 1);
 	int64_t device = INT64_MIN, all_ns = 0;
 
 	if (!hiders)

@@ -169,8 +169,8 @@ static void events_fill(struct events_filling *work)
 	ss_rows_begin(work->out, slices->count);
 	events_fill_rows(work);
 	events_fill_tracks(work, events_track_class);
-	events_fill_tracks(work, ss_track_pid);
-	events_fill_tracks(work, ss_track_tid);
+	events_fill_tracks(work, ss_pid_text);
+	events_fill_tracks(work, ss_tid_text);
 	events_fill_categories(work);
 	events_fill_names(work);
 	events_fill_times(work, slices->start_ns);

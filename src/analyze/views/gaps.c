@@ -102,7 +102,7 @@ static void gap_tally_add_part(struct gap_tally *tally, const struct ss_gap *gap
 static bool gaps_add_single(struct gap_counting *gaps, const struct ss_gap *gap)
 {
 	struct gap_tally *tally = gaps_new_tally(gaps);
-	enum ss_idle_cause cause = ss_gap_cause(gap);
+	enum ss_idle_cause cause = ss_idle_gap_cause(gap);
 
 	if (!tally)
 		return false;
@@ -195,7 +195,7 @@ static enum ss_status gaps_add_device(struct gap_counting *gaps,
 		ss_records_release(&gaps->keys);
 		return ss_fail_memory(err, "the idle time of devices");
 	}
-	if (!ss_idle_tell(device, gaps->idle, gaps_add_gap, gaps))
+	if (!ss_idle_visit_gaps(device, gaps->idle, gaps_add_gap, gaps))
 		status = ss_fail_memory(err, "the idle time of devices");
 	if (status == SS_OK && gaps->count)
 		qsort(gaps->tallies, gaps->count, sizeof(*gaps->tallies), gap_compare_idle);

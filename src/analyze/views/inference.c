@@ -122,7 +122,8 @@ static void inference_add_step(const struct ss_trace *trace, uint32_t step,
 /* The shortest duration that `percent` of the durations do not exceed. */
 static int64_t duration_percentile(int64_t *durations, int64_t count, int64_t percent)
 {
-	return ss_value_at(durations, (size_t)count, (size_t)((count * percent + 99) / 100 - 1));
+	return ss_nth_smallest(durations, (size_t)count,
+			       (size_t)((count * percent + 99) / 100 - 1));
 }
 
 /* Adds a step to its kind; what is not recorded stays -1 until one step has it. */

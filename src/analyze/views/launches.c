@@ -166,7 +166,7 @@ static enum ss_status launches_add_summary(const struct ss_launch_counts *counts
 	queues = SS_ARENA_NEW(out->arena, struct ss_launch_queue, counts->steps.count);
 	if (!queues)
 		return ss_fail_memory(err, "the launches");
-	ss_queue_in(works, &counts->steps, queues);
+	ss_launch_queues_in(works, &counts->steps, queues);
 	for (uint32_t i = 0; i < counts->steps.count; i++)
 		empty_ns += (double)queues[i].empty_ns;
 	ss_table_note(out,

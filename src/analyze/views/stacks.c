@@ -90,14 +90,14 @@ static void stacks_add_text(struct stack_printer *printer, uint32_t node)
 		return;
 	}
 	ss_stack_text(&printer->tree, node, printer->text);
-	ss_row_part(out, printer->text, (size_t)bytes);
+	ss_row_text_part(out, printer->text, (size_t)bytes);
 }
 
 static void stacks_add_leaf(struct stack_printer *printer, uint32_t node)
 {
 	struct ss_string frame = ss_stack_frame(&printer->tree, node);
 
-	ss_row_part(printer->out, frame.text, frame.length);
+	ss_row_text_part(printer->out, frame.text, frame.length);
 }
 
 /* One folded stack; SS_NO_ID: the rest of them. */

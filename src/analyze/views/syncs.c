@@ -63,7 +63,7 @@ struct sync_counting {
 	struct ss_records keys;
 	struct sync_tally *tallies; /* per key */
 	uint32_t tally_capacity;
-	const uint8_t *wraps; /* ss_sync_wrappers() */
+	const uint8_t *wraps; /* ss_ops_sync_wrappers() */
 	uint32_t devices;
 	bool has_calls;
 	bool failed;
@@ -82,7 +82,7 @@ static struct sync_tally *sync_tally_of(struct sync_counting *counting, uint32_t
 	if (group == BY_SITE || group == BY_CALL)
 		key.call = names[row];
 	if (group == BY_SITE || group == BY_OP) {
-		op = ss_sync_op(counting->wraps, counting->ops, row);
+		op = ss_ops_sync_op(counting->wraps, counting->ops, row);
 		key.op = op == SS_NO_ROW ? 0 : names[op];
 	}
 	if (group == BY_SITE || group == BY_LINE)
@@ -241,7 +241,7 @@ static void syncs_add_notes(const struct sync_counting *counting)
 
 static bool sync_counting_init(struct sync_counting *counting, struct ss_arena *scratch)
 {
-	counting->wraps = ss_sync_wrappers(counting->trace, scratch);
+	counting->wraps = ss_ops_sync_wrappers(counting->trace, scratch);
 	return counting->wraps && ss_records_init(&counting->keys, counting->out->arena->memory,
 						  sizeof(struct sync_key));
 }

@@ -40,8 +40,8 @@ static enum ss_status tracks_run(const struct ss_subject *subject, struct ss_tab
 		ss_row_begin(out);
 		ss_row_text(out, ss_track_class_name(track->class));
 		ss_row_text(out, ss_strings_text(&trace->texts, track->name));
-		ss_row_text(out, ss_track_pid(trace, track, out));
-		ss_row_text(out, ss_track_tid(trace, track, out));
+		ss_row_text(out, ss_pid_text(trace, track, out));
+		ss_row_text(out, ss_tid_text(trace, track, out));
 		ss_row_int(out, track->row_count);
 		ss_row_int(out, sums.busy_ns);
 		ss_row_number(out, trace->span_ns > 0

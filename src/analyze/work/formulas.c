@@ -55,7 +55,7 @@ uint32_t ss_formula_at(const struct ss_formula *formula, const struct ss_operand
 	return in->count >= (uint32_t)-at ? in->count - (uint32_t)-at : SS_OPERANDS_MAX;
 }
 
-void ss_work_move(struct ss_work *work, double elements, enum ss_dtype dtype)
+void ss_formula_add_bytes(struct ss_work *work, double elements, enum ss_dtype dtype)
 {
 	if (ss_dtype_bytes(dtype) <= 0)
 		work->has_bytes = false;

@@ -62,6 +62,6 @@ const struct ss_formula *ss_formula_find(const char *name, size_t length, bool *
 uint32_t ss_formula_at(const struct ss_formula *formula, const struct ss_operands *in, int slot);
 
 /* Adds the bytes of the elements; an unknown type makes all bytes unknown. */
-void ss_work_move(struct ss_work *work, double elements, enum ss_dtype dtype);
+void ss_formula_add_bytes(struct ss_work *work, double elements, enum ss_dtype dtype);
 
 #endif

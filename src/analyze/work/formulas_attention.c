@@ -98,9 +98,10 @@ static void attention_add_bytes(const struct ss_formula *formula, const struct s
 	double rows = sizes->heads * sizes->queries, kv_rows = sizes->kv_heads * sizes->keys;
 
 	out->has_flops = out->has_bytes = true;
-	ss_work_move(out,
-		     times * sizes->batch * (rows + kv_rows) * (sizes->depth + sizes->value_depth),
-		     dtype);
+	ss_formula_add_bytes(out,
+			     times * sizes->batch * (rows + kv_rows) *
+				     (sizes->depth + sizes->value_depth),
+			     dtype);
 }
 
 /* The type is known even if the mask is not recorded. */

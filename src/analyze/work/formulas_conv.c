@@ -99,11 +99,11 @@ static void conv_forward_work(const struct ss_formula *formula, const struct ss_
 	out->flops *= transposed ? ss_operand_elements(input)
 				 : (double)input->dims[0] * channels * places;
 	out->has_bytes = true;
-	ss_work_move(out, ss_operand_stored(input), input->dtype);
-	ss_work_move(out, ss_operand_stored(weight), weight->dtype);
+	ss_formula_add_bytes(out, ss_operand_stored(input), input->dtype);
+	ss_formula_add_bytes(out, ss_operand_stored(weight), weight->dtype);
 	if (bias)
-		ss_work_move(out, ss_operand_stored(bias), bias->dtype);
-	ss_work_move(out, (double)input->dims[0] * channels * places, input->dtype);
+		ss_formula_add_bytes(out, ss_operand_stored(bias), bias->dtype);
+	ss_formula_add_bytes(out, (double)input->dims[0] * channels * places, input->dtype);
 }
 
 static void conv_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
@@ -136,9 +136,9 @@ static void conv_gradients(const struct ss_operand *output, const struct ss_oper
 	out->flops = count * 2 * conv_filter_elements(weight) *
 		     ss_operand_elements(transposed ? input : output);
 	out->has_bytes = true;
-	ss_work_move(out, count * ss_operand_stored(output), output->dtype);
-	ss_work_move(out, count * ss_operand_stored(input), input->dtype);
-	ss_work_move(out, count * ss_operand_stored(weight), weight->dtype);
+	ss_formula_add_bytes(out, count * ss_operand_stored(output), output->dtype);
+	ss_formula_add_bytes(out, count * ss_operand_stored(input), input->dtype);
+	ss_formula_add_bytes(out, count * ss_operand_stored(weight), weight->dtype);
 }
 
 static void conv_backward_work(const struct ss_formula *formula, const struct ss_operands *in,

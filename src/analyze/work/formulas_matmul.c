@@ -41,11 +41,11 @@ static void matmul_fill_work(const struct ss_formula *formula, const struct ss_o
 	    ss_operand_int(in, ss_formula_at(formula, in, OLD_OUT_DTYPE), &number))
 		out_dtype = scalar_type_dtype(number);
 	out->has_bytes = true;
-	ss_work_move(out, ss_operand_stored(a), a->dtype);
-	ss_work_move(out, ss_operand_stored(b), b->dtype);
+	ss_formula_add_bytes(out, ss_operand_stored(a), a->dtype);
+	ss_formula_add_bytes(out, ss_operand_stored(b), b->dtype);
 	if (bias)
-		ss_work_move(out, ss_operand_stored(bias), bias->dtype);
-	ss_work_move(out, out_elements, out_dtype);
+		ss_formula_add_bytes(out, ss_operand_stored(bias), bias->dtype);
+	ss_formula_add_bytes(out, out_elements, out_dtype);
 }
 
 /* The i-th size from the right, 1 beyond the left end. */

@@ -61,7 +61,7 @@ static void elementwise_work(const struct ss_formula *formula, const struct ss_o
 		if (!operand || found == formula->at[ARITY])
 			continue;
 		found++;
-		ss_work_move(out, ss_operand_stored(operand), operand->dtype);
+		ss_formula_add_bytes(out, ss_operand_stored(operand), operand->dtype);
 		if (!operand_broadcast(&result, operand)) {
 			out->has_bytes = false;
 			return;
@@ -78,7 +78,7 @@ static void elementwise_work(const struct ss_formula *formula, const struct ss_o
 		result.dtype = SS_DTYPE_BOOL;
 	else if (formula->at[OUT_DTYPE] == REAL && dtype_is_integer(result.dtype))
 		result.dtype = SS_DTYPE_FP32;
-	ss_work_move(out, ss_operand_elements(&result), result.dtype);
+	ss_formula_add_bytes(out, ss_operand_elements(&result), result.dtype);
 }
 
 static void copy_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
@@ -93,8 +93,8 @@ static void copy_work(const struct ss_formula *formula, const struct ss_operands
 		return;
 	out->has_bytes = true;
 	out->dtype = source->dtype;
-	ss_work_move(out, ss_operand_stored(source), source->dtype);
-	ss_work_move(out, ss_operand_elements(target), target->dtype);
+	ss_formula_add_bytes(out, ss_operand_stored(source), source->dtype);
+	ss_formula_add_bytes(out, ss_operand_elements(target), target->dtype);
 }
 
 /* The first operand, read or written. The small result of a reduction does not count. */
@@ -109,7 +109,7 @@ static void first_operand_work(const struct ss_formula *formula, const struct ss
 		return;
 	out->has_bytes = true;
 	out->dtype = operand->dtype;
-	ss_work_move(out, ss_operand_stored(operand), operand->dtype);
+	ss_formula_add_bytes(out, ss_operand_stored(operand), operand->dtype);
 }
 
 /* Reads all tensors and writes one like the first. */
@@ -126,8 +126,9 @@ static void norm_work(const struct ss_formula *formula, const struct ss_operands
 	out->dtype = operand->dtype;
 	for (uint32_t i = 0; i < in->count; i++)
 		if (in->items[i].is_tensor)
-			ss_work_move(out, ss_operand_stored(&in->items[i]), in->items[i].dtype);
-	ss_work_move(out, ss_operand_elements(operand), operand->dtype);
+			ss_formula_add_bytes(out, ss_operand_stored(&in->items[i]),
+					     in->items[i].dtype);
+	ss_formula_add_bytes(out, ss_operand_elements(operand), operand->dtype);
 }
 
 /* With half_to_float, softmax of half precision writes single precision. */
@@ -144,8 +145,9 @@ static void softmax_work(const struct ss_formula *formula, const struct ss_opera
 	(void)ss_operand_bool(in, 2, &to_float);
 	out->has_bytes = true;
 	out->dtype = operand->dtype;
-	ss_work_move(out, ss_operand_stored(operand), operand->dtype);
-	ss_work_move(out, ss_operand_elements(operand), to_float ? SS_DTYPE_FP32 : operand->dtype);
+	ss_formula_add_bytes(out, ss_operand_stored(operand), operand->dtype);
+	ss_formula_add_bytes(out, ss_operand_elements(operand),
+			     to_float ? SS_DTYPE_FP32 : operand->dtype);
 }
 
 #define MEMORY(name, kind, function, ...)                              \

@@ -108,7 +108,7 @@ int64_t ss_copy_bytes(const struct ss_trace *trace, uint32_t row)
 	return args->bytes;
 }
 
-bool ss_copy_holds(const struct ss_trace *trace, uint32_t row)
+bool ss_copy_blocks_host(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t call = slices->link[row];
@@ -131,7 +131,7 @@ static void link_measure_copy(struct ss_host_link *link, const struct ss_trace *
 	if (kind.memory == SS_COPY_PAGEABLE && rate > pageable[kind.way])
 		pageable[kind.way] = rate;
 	if (kind.memory < SS_COPY_PINNED ||
-	    (kind.memory == SS_COPY_HOST && ss_copy_holds(trace, row)))
+	    (kind.memory == SS_COPY_HOST && ss_copy_blocks_host(trace, row)))
 		return;
 	if (rate > link->rate[kind.way])
 		link->rate[kind.way] = rate;

@@ -40,6 +40,6 @@ int64_t ss_copy_bytes(const struct ss_trace *trace, uint32_t row);
 /*
  * Whether its call lasted until half of the copy was done: analyze/time/waits.c says why half.
  */
-bool ss_copy_holds(const struct ss_trace *trace, uint32_t row);
+bool ss_copy_blocks_host(const struct ss_trace *trace, uint32_t row);
 
 #endif

@@ -37,7 +37,7 @@ void ss_works_release(struct ss_works *works)
 		       works->worker_capacity * sizeof(*works->workers));
 	ss_memory_free(works->memory, works->worker_of,
 		       works->rows.count * sizeof(*works->worker_of));
-	ss_row_set_release(&works->rows);
+	ss_bitmap_release(&works->rows);
 	ss_memory_free(works->memory, works->name_kind, works_name_capacity(works));
 	*works = (struct ss_works){ 0 };
 }
@@ -184,7 +184,7 @@ static bool works_find_workers(struct ss_works *works, uint32_t *number)
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t owner = ops->owner[row];
 		bool counts = ss_ops_counts(ops, row);
-		bool launches = ss_row_set_find(&ops->launchers, row) != SS_NO_ROW;
+		bool launches = ss_bitmap_find(&ops->launchers, row) != SS_NO_ROW;
 		bool is_own = number[row] || launches;
 
 		if (counts && !number[row] && owner != SS_NO_ROW &&
@@ -193,7 +193,7 @@ static bool works_find_workers(struct ss_works *works, uint32_t *number)
 		else if (is_own && !works_add_worker(works, row, &number[row]))
 			return false;
 		if (is_own)
-			ss_row_set_add(&works->rows, row);
+			ss_bitmap_add(&works->rows, row);
 		if (counts && launches)
 			ss_ns_add(&works->workers[number[row] - 1].device_ns,
 				  ss_ops_device_ns(ops, row));
@@ -206,7 +206,7 @@ static bool works_keep_workers(struct ss_works *works, const uint32_t *number)
 {
 	uint32_t count = 0;
 
-	ss_row_set_close(&works->rows);
+	ss_bitmap_finish(&works->rows);
 	if (!works->rows.count)
 		return true;
 	works->worker_of = ss_memory_resize(works->memory, NULL, 0,
@@ -216,14 +216,14 @@ static bool works_keep_workers(struct ss_works *works, const uint32_t *number)
 		return false;
 	}
 	for (uint32_t row = 0; count < works->rows.count; row++)
-		if (ss_row_set_find(&works->rows, row) != SS_NO_ROW)
+		if (ss_bitmap_find(&works->rows, row) != SS_NO_ROW)
 			works->worker_of[count++] = number[row] - 1;
 	return true;
 }
 
 static struct ss_worker *works_worker_of_op(struct ss_works *works, uint32_t op)
 {
-	uint32_t at = op == SS_NO_ROW ? SS_NO_ROW : ss_row_set_find(&works->rows, op);
+	uint32_t at = op == SS_NO_ROW ? SS_NO_ROW : ss_bitmap_find(&works->rows, op);
 
 	return at == SS_NO_ROW ? NULL : &works->workers[works->worker_of[at]];
 }
@@ -295,7 +295,7 @@ enum ss_status ss_works_init(struct ss_works *works, const struct ss_ops *ops,
 	number = ss_memory_zeroed(memory, works_row_capacity(works) * sizeof(*number));
 	works->name_kind = ss_memory_zeroed(memory, works_name_capacity(works));
 	ok = ss_records_init(&works->keys, memory, sizeof(struct work_key)) && named && number &&
-	     works->name_kind && ss_row_set_init(&works->rows, ops->row_count, memory) &&
+	     works->name_kind && ss_bitmap_init(&works->rows, ops->row_count, memory) &&
 	     works_find_all(works, named, number);
 	ss_memory_free(memory, number, works_row_capacity(works) * sizeof(*number));
 	ss_memory_free(memory, named, works_name_capacity(works) * sizeof(*named));

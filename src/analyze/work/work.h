@@ -30,9 +30,9 @@ struct ss_works {
 	uint32_t capacity;
 	struct ss_worker *workers; /* in the order of their rows */
 	uint32_t worker_count, worker_capacity;
-	struct ss_row_set rows; /* of workers, and of operators that launched work of others */
-	uint32_t *worker_of;    /* for each of them: the worker that its device time belongs to */
-	uint8_t *name_kind;     /* enum ss_work_kind, per name */
+	struct ss_bitmap rows; /* of workers, and of operators that launched work of others */
+	uint32_t *worker_of;   /* for each of them: the worker that its device time belongs to */
+	uint8_t *name_kind;    /* enum ss_work_kind, per name */
 };
 
 /* ops must outlive it. */
@@ -51,7 +51,7 @@ static inline const struct ss_work *ss_works_item(const struct ss_works *works,
 /* The worker that the device time of an operator belongs to; NULL: it launched nothing. */
 static inline const struct ss_worker *ss_works_worker(const struct ss_works *works, uint32_t row)
 {
-	uint32_t at = ss_row_set_find(&works->rows, row);
+	uint32_t at = ss_bitmap_find(&works->rows, row);
 
 	return at == SS_NO_ROW ? NULL : &works->workers[works->worker_of[at]];
 }

@@ -27,7 +27,7 @@ static enum ss_status condition_bind_view(struct ss_checking *checking,
 	if (condition->view && names_findings(condition->view)) {
 		view = &ss_findings_view;
 	} else if (condition->view) {
-		SS_TRY(ss_find_named(condition->view, &view, err));
+		SS_TRY(ss_request_find_named(condition->view, &view, err));
 		checking->needs_traces = checking->needs_traces || !ss_view_of_job(view);
 	}
 	return ss_condition_bind(condition, view, err);
@@ -86,7 +86,7 @@ static enum ss_status condition_evaluate_view(struct ss_condition *condition,
 	struct ss_query query;
 	enum ss_status status = ss_query_side(&query, session, &wanted, condition->view, NULL, err);
 
-	if (status == SS_OK && !ss_condition_ask(condition, &query.tables[0], arena))
+	if (status == SS_OK && !ss_condition_evaluate(condition, &query.tables[0], arena))
 		status = ss_fail_memory(err, "the conditions");
 	ss_query_end(&query);
 	return status;
@@ -98,7 +98,7 @@ static enum ss_status condition_evaluate_findings(struct ss_condition *condition
 {
 	struct ss_table table;
 	bool is_fine = ss_diagnosis_table(diagnosis, arena, &table) &&
-		       ss_condition_ask(condition, &table, arena);
+		       ss_condition_evaluate(condition, &table, arena);
 
 	ss_table_release(&table);
 	return is_fine ? SS_OK : ss_fail_memory(err, "the conditions");
@@ -114,7 +114,7 @@ static enum ss_status checking_evaluate(struct ss_checking *checking, struct ss_
 		struct ss_condition *condition = &check->conditions[i];
 
 		if (!condition->view) {
-			if (!ss_condition_ask(condition, &checking->summary, &checking->arena))
+			if (!ss_condition_evaluate(condition, &checking->summary, &checking->arena))
 				return ss_fail_memory(err, "the conditions");
 		} else if (names_findings(condition->view)) {
 			SS_TRY(condition_evaluate_findings(condition, check->diagnosis,
@@ -186,7 +186,7 @@ enum ss_status ss_checking_end(struct ss_checking *checking, struct ss_session *
 	return SS_OK;
 }
 
-void ss_checking_show(const struct ss_session *session, struct ss_check_shown *out)
+void ss_checking_show(const struct ss_session *session, struct ss_rendered_check *out)
 {
 	ss_query_trust(session, &out->trust);
 	ss_identity_of_job(&session->job, SS_EVERY_RANK, &out->run);

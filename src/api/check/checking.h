@@ -48,7 +48,7 @@ enum ss_status ss_checking_end(struct ss_checking *checking, struct ss_session *
 			       double threshold, struct ss_error *err);
 
 /* What renderers need to know of the session beside the check. */
-void ss_checking_show(const struct ss_session *session, struct ss_check_shown *out);
+void ss_checking_show(const struct ss_session *session, struct ss_rendered_check *out);
 
 /* "2%", "0.5 %" or "2": a share of 0.02; false: it is none, or not below 100 %. */
 bool ss_checking_read_threshold(const char *text, double *out);

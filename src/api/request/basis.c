@@ -100,8 +100,8 @@ static const char *basis_words(struct ss_table *table, enum ss_basis basis,
 	return NULL;
 }
 
-void ss_basis_say(const struct ss_session *session, const struct ss_choice *choice, uint32_t group,
-		  struct ss_table *table)
+void ss_query_describe_basis(const struct ss_session *session, const struct ss_choice *choice,
+			     uint32_t group, struct ss_table *table)
 {
 	const struct ss_view *view = table->view;
 	enum ss_basis basis = view->bases[group] ? view->bases[group] : view->basis;

@@ -122,8 +122,8 @@ void ss_numbers_add(struct ss_numbers *numbers, int64_t number)
 		ss_text_list(numbers->list, sizeof(numbers->list), text);
 }
 
-void ss_numbers_tell(const struct ss_numbers *numbers, const char *noun, const char *none,
-		     char out[SS_NUMBERS_BYTES + 64])
+void ss_numbers_format(const struct ss_numbers *numbers, const char *noun, const char *none,
+		       char out[SS_NUMBERS_BYTES + 64])
 {
 	size_t capacity = SS_NUMBERS_BYTES + 64;
 
@@ -146,7 +146,7 @@ enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct 
 
 	for (uint32_t i = 0; i < job->file_count; i++)
 		ss_numbers_add(&ranks, job->files[i].subject.rank);
-	ss_numbers_tell(&ranks, "rank", "the files have no rank numbers", words);
+	ss_numbers_format(&ranks, "rank", "the files have no rank numbers", words);
 	return ss_fail(err, SS_ERR_USAGE, "no file for rank %lld; %s", (long long)rank, words);
 }
 
@@ -167,7 +167,7 @@ static enum ss_status choice_fail_no_step(const struct ss_job *job, const struct
 		     k++)
 			if (!steps.count || k > steps.last)
 				ss_numbers_add(&steps, k);
-	ss_numbers_tell(&steps, "step", "no steps were found", words);
+	ss_numbers_format(&steps, "step", "no steps were found", words);
 	return ss_fail(err, SS_ERR_USAGE, "no step '%.100s'; %s", choice->step, words);
 }
 
@@ -208,7 +208,8 @@ static enum ss_status choice_fail_no_track(const struct ss_job *job, const struc
 
 	while ((next = choice_next_track(job, choice, streams, next)) >= 0)
 		ss_numbers_add(&found, next);
-	ss_numbers_tell(&found, streams ? "stream" : "device", "the trace has no GPU work", words);
+	ss_numbers_format(&found, streams ? "stream" : "device", "the trace has no GPU work",
+			  words);
 	if (!streams)
 		return ss_fail(err, SS_ERR_USAGE, "nothing ran on device %lld; %s",
 			       (long long)choice->device, words);

@@ -53,7 +53,7 @@ struct ss_numbers {
 void ss_numbers_add(struct ss_numbers *numbers, int64_t number);
 
 /* "there are ranks 0 to 7", "there is rank 3"; `none` where there are none. */
-void ss_numbers_tell(const struct ss_numbers *numbers, const char *noun, const char *none,
-		     char out[SS_NUMBERS_BYTES + 64]);
+void ss_numbers_format(const struct ss_numbers *numbers, const char *noun, const char *none,
+		       char out[SS_NUMBERS_BYTES + 64]);
 
 #endif

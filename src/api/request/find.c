@@ -28,12 +28,12 @@ static uint32_t takers_of_view(const struct ss_view *view)
 	return takers;
 }
 
-bool ss_is_verdict(const char *what)
+bool ss_request_is_verdict(const char *what)
 {
 	return strcmp(what, "diagnose") == 0 || strcmp(what, "what-if") == 0;
 }
 
-uint32_t ss_takers_of(const char *what)
+uint32_t ss_request_takers(const char *what)
 {
 	const struct ss_view *view = ss_view_find(what);
 
@@ -46,7 +46,7 @@ uint32_t ss_takers_of(const char *what)
 	return strcmp(what, "what-if") == 0 ? SS_TAKER_WHAT_IF : 0;
 }
 
-uint32_t ss_takers_of_memory(const char *what)
+uint32_t ss_request_memory_takers(const char *what)
 {
 	const struct ss_view *view = what ? ss_snapshot_view_find(what) : NULL;
 
@@ -81,15 +81,16 @@ static enum ss_status found_set_view(const struct ss_wanted *wanted, const struc
 	return SS_OK;
 }
 
-enum ss_status ss_find_named(const char *what, const struct ss_view **out, struct ss_error *err)
+enum ss_status ss_request_find_named(const char *what, const struct ss_view **out,
+				     struct ss_error *err)
 {
-	struct ss_guess guess = ss_guess_begin(what);
+	struct ss_closest_name guess = ss_closest_name_begin(what);
 
 	*out = ss_view_find(what);
 	if (*out)
 		return SS_OK;
 	for (size_t i = 0; i < ss_view_count; i++)
-		ss_guess_add(&guess, ss_views[i]->name);
+		ss_closest_name_add(&guess, ss_views[i]->name);
 	if (guess.best)
 		return ss_fail(err, SS_ERR_USAGE, "no view called '%.60s'; did you mean '%s'?",
 			       what, guess.best);
@@ -97,12 +98,12 @@ enum ss_status ss_find_named(const char *what, const struct ss_view **out, struc
 		       "no view called '%.60s'; 'stepscope help' lists the views", what);
 }
 
-enum ss_status ss_find_view(const struct ss_wanted *wanted, const char *what, const char *group,
-			    struct ss_found *out, struct ss_error *err)
+enum ss_status ss_request_find_view(const struct ss_wanted *wanted, const char *what,
+				    const char *group, struct ss_found *out, struct ss_error *err)
 {
 	const struct ss_view *view = NULL;
 
-	SS_TRY(ss_find_named(what, &view, err));
+	SS_TRY(ss_request_find_named(what, &view, err));
 	return found_set_view(wanted, view, group, out, err);
 }
 
@@ -136,8 +137,8 @@ static enum ss_status found_check_format(const struct ss_wanted *wanted,
 	return renderer && !renderer->report ? ss_found_refuse(found, renderer->name, err) : SS_OK;
 }
 
-enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *out,
-			      struct ss_error *err)
+enum ss_status ss_request_find_memory(const struct ss_wanted *wanted, struct ss_found *out,
+				      struct ss_error *err)
 {
 	/* what the report shows, and how many rows of it by default */
 	static const struct {
@@ -163,7 +164,7 @@ enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *o
 			.view = ss_snapshot_view_find(shown[out->count].view),
 			.rows = wanted->top ? 0 : shown[out->count].rows,
 		};
-	SS_TRY(ss_wanted_check(wanted, ss_takers_of_memory(NULL), out->name, err));
+	SS_TRY(ss_wanted_check(wanted, ss_request_memory_takers(NULL), out->name, err));
 	return found_check_format(wanted, out, err);
 }
 
@@ -199,7 +200,7 @@ static enum ss_status found_set_report(const struct ss_wanted *wanted,
 	const char *const *views = report->views;
 
 	*out = (struct ss_found){ .name = report->name, .is_report = true, .report = report };
-	SS_TRY(ss_wanted_check(wanted, ss_takers_of(report->name), report->name, err));
+	SS_TRY(ss_wanted_check(wanted, ss_request_takers(report->name), report->name, err));
 	if (several_ranks && ss_found_compares(out, wanted))
 		views = report->job_views;
 	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && views[i]; i++)
@@ -208,8 +209,8 @@ static enum ss_status found_set_report(const struct ss_wanted *wanted,
 	return found_check_format(wanted, out, err);
 }
 
-enum ss_status ss_find(const struct ss_wanted *wanted, bool several_ranks, struct ss_found *out,
-		       struct ss_error *err)
+enum ss_status ss_request_find(const struct ss_wanted *wanted, bool several_ranks,
+			       struct ss_found *out, struct ss_error *err)
 {
 	const char *what = wanted->what ? wanted->what : "";
 	const struct ss_report *report = ss_report_find(what);
@@ -218,5 +219,5 @@ enum ss_status ss_find(const struct ss_wanted *wanted, bool several_ranks, struc
 		return found_set_report(wanted, report, several_ranks, out, err);
 	if (!ss_view_find(what))
 		return ss_fail(err, SS_ERR_USAGE, "no view or report called '%.60s'", what);
-	return ss_find_view(wanted, what, ss_wanted_text(wanted, "group"), out, err);
+	return ss_request_find_view(wanted, what, ss_wanted_text(wanted, "group"), out, err);
 }

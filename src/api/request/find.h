@@ -24,32 +24,33 @@ struct ss_found {
 };
 
 /* The takers of options (options.h) under this name; 0: no view, report or verdict is called so. */
-uint32_t ss_takers_of(const char *what);
+uint32_t ss_request_takers(const char *what);
 
 /* The same for a view of memory, named without its "snapshot-"; NULL: for the report. */
-uint32_t ss_takers_of_memory(const char *view);
+uint32_t ss_request_memory_takers(const char *view);
 
 /* True for verdicts, which are not made of views: "diagnose" and "what-if". */
-bool ss_is_verdict(const char *what);
+bool ss_request_is_verdict(const char *what);
 
 /* A view, or a report in the form that it has for one rank or for several. */
 SS_MUST_USE
-enum ss_status ss_find(const struct ss_wanted *wanted, bool several_ranks, struct ss_found *out,
-		       struct ss_error *err);
+enum ss_status ss_request_find(const struct ss_wanted *wanted, bool several_ranks,
+			       struct ss_found *out, struct ss_error *err);
 
 /* Finds a view by name; the error suggests the most similar name. */
 SS_MUST_USE
-enum ss_status ss_find_named(const char *what, const struct ss_view **out, struct ss_error *err);
+enum ss_status ss_request_find_named(const char *what, const struct ss_view **out,
+				     struct ss_error *err);
 
 /* One view, never a report; `group` NULL: the first. */
 SS_MUST_USE
-enum ss_status ss_find_view(const struct ss_wanted *wanted, const char *what, const char *group,
-			    struct ss_found *out, struct ss_error *err);
+enum ss_status ss_request_find_view(const struct ss_wanted *wanted, const char *what,
+				    const char *group, struct ss_found *out, struct ss_error *err);
 
 /* The view of memory that wanted->what names, or with NULL the report. */
 SS_MUST_USE
-enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *out,
-			      struct ss_error *err);
+enum ss_status ss_request_find_memory(const struct ss_wanted *wanted, struct ss_found *out,
+				      struct ss_error *err);
 
 /* Always fails: `format` has one table, and this is a report. The error names its views. */
 SS_MUST_USE

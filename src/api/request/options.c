@@ -248,7 +248,7 @@ void ss_option_argument(const struct ss_option *option, char out[SS_ARGUMENT_BYT
 	}
 }
 
-bool ss_read_count(const char *text, uint64_t *out)
+bool ss_option_read_count(const char *text, uint64_t *out)
 {
 	*out = 0;
 	if (!*text)
@@ -261,7 +261,7 @@ bool ss_read_count(const char *text, uint64_t *out)
 	return true;
 }
 
-bool ss_read_bytes(const char *text, uint64_t *out)
+bool ss_option_read_bytes(const char *text, uint64_t *out)
 {
 	static const char letters[] = "kmgt";
 	char digits[24];
@@ -273,7 +273,7 @@ bool ss_read_bytes(const char *text, uint64_t *out)
 		return false;
 	memcpy(digits, text, length);
 	digits[length] = '\0';
-	if (!ss_read_count(digits, out))
+	if (!ss_option_read_count(digits, out))
 		return false;
 	if (!text[length])
 		return true;
@@ -312,12 +312,12 @@ bool ss_option_accepts(const struct ss_option *option, const char *value)
 
 	switch (option->kind) {
 	case SS_OPTION_NUMBER:
-		return ss_read_count(value, &number);
+		return ss_option_read_count(value, &number);
 	case SS_OPTION_BYTES:
-		return ss_read_bytes(value, &number);
+		return ss_option_read_bytes(value, &number);
 	case SS_OPTION_RANK:
 		return (strcmp(value, "all") == 0 && choices_have_word(option->argument, value)) ||
-		       (ss_read_count(value, &number) && number <= INT32_MAX);
+		       (ss_option_read_count(value, &number) && number <= INT32_MAX);
 	case SS_OPTION_CHOICE:
 		ss_option_argument(option, words);
 		return choices_have_word(words, value);

@@ -107,10 +107,10 @@ void ss_option_argument(const struct ss_option *option, char out[SS_ARGUMENT_BYT
 bool ss_option_accepts(const struct ss_option *option, const char *value);
 
 /* Reads a number; false if there are other characters, no digits or too many. */
-bool ss_read_count(const char *text, uint64_t *out);
+bool ss_option_read_count(const char *text, uint64_t *out);
 
 /* The same with the suffix "k", "M", "G" or "T", powers of 1024: "512M". */
-bool ss_read_bytes(const char *text, uint64_t *out);
+bool ss_option_read_bytes(const char *text, uint64_t *out);
 
 /* "'top' takes N, not 'x'"; the command says --top. */
 enum ss_status ss_option_refuse(const struct ss_option *option, const char *value,

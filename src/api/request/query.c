@@ -38,7 +38,7 @@ void ss_query_end(struct ss_query *query)
 static bool query_compare_ranks(struct ss_table *table)
 {
 	struct ss_table across;
-	bool whole = ss_table_sum_up_ranks(table, &across);
+	bool whole = ss_view_summarize_ranks(table, &across);
 
 	ss_table_release(whole ? table : &across);
 	if (whole)
@@ -73,15 +73,15 @@ static enum ss_status query_choose_rows(const struct ss_query *query, bool compa
 	bool named = true;
 
 	if (device && table->view->run_snapshot)
-		ss_table_keep_device(table, device);
+		ss_view_keep_device(table, device);
 	had = table->row_count;
 	if (compares && name)
-		named = ss_table_keep_keys(table, name);
+		named = ss_view_keep_keys(table, name);
 	if (compares ? !query_compare_ranks(table) : folds && !ss_table_fold(table))
 		return ss_fail_memory(err, "the table");
 	if (!compares && name) {
 		had = table->row_count;
-		named = ss_table_keep(table, name);
+		named = ss_view_keep_matching(table, name);
 	}
 	if (name)
 		query_note_no_match(table, name, had);
@@ -113,13 +113,13 @@ static enum ss_status query_arrange_table(const struct ss_query *query, const st
 		return SS_OK;
 	if (query->found.is_report)
 		table->totals = NULL; /* its tables are parts of one picture */
-	else if (!compares && !ss_table_add_up(table))
+	else if (!compares && !ss_view_add_totals(table))
 		return ss_fail_memory(err, "the table");
 	if (sort)
-		SS_TRY(ss_table_sort(table, sort, err));
+		SS_TRY(ss_view_sort_rows(table, sort, err));
 	else if (query->wanted->top && by_rank && !compares && !folds)
-		ss_table_cut(table, query->wanted->top);
-	if (!ss_table_bound(table))
+		ss_view_keep_top(table, query->wanted->top);
+	if (!ss_table_limit_texts(table))
 		return ss_fail_memory(err, "the table");
 	query_cut_part(table, part->rows);
 	return SS_OK;
@@ -202,7 +202,7 @@ enum ss_status ss_query_side(struct ss_query *query, struct ss_session *session,
 	*query = (struct ss_query){ .is_side = true, .folds = true };
 	status = ss_session_has_trace(session, err);
 	if (status == SS_OK)
-		status = ss_find_view(wanted, what, group, &query->found, err);
+		status = ss_request_find_view(wanted, what, group, &query->found, err);
 	if (status == SS_OK)
 		status = ss_choice_read(wanted, &session->job, &query->choice, err);
 	ss_query_begin(query, wanted, &session->memory);
@@ -221,8 +221,8 @@ static enum ss_status query_make_tables(struct ss_query *query, struct ss_sessio
 		ss_job_note_runs(&session->job, &query->tables[0]);
 	SS_TRY(status);
 	if (!query->found.is_report)
-		ss_basis_say(session, &query->choice, query->found.parts[0].group,
-			     &query->tables[0]);
+		ss_query_describe_basis(session, &query->choice, query->found.parts[0].group,
+					&query->tables[0]);
 	return ss_query_arrange(query, err);
 }
 
@@ -236,7 +236,7 @@ static enum ss_status query_make(struct ss_query *query, struct ss_session *sess
 	*query = (struct ss_query){ 0 };
 	ss_choice_read_rank(wanted, &query->choice.rank, &query->choice.compares);
 	several = session->job.file_count > 1 && query->choice.rank == SS_EVERY_RANK;
-	status = ss_find(wanted, several, &query->found, err);
+	status = ss_request_find(wanted, several, &query->found, err);
 	if (status == SS_OK)
 		status = ss_session_has_trace(session, err);
 	if (status == SS_OK)
@@ -257,7 +257,7 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 	struct ss_query query;
 	enum ss_status status;
 
-	if (wanted->what && ss_is_verdict(wanted->what))
+	if (wanted->what && ss_request_is_verdict(wanted->what))
 		return ss_session_diagnose(session, wanted, out, err);
 	status = query_make(&query, session, wanted, err);
 	if (status == SS_OK && query.found.report) {
@@ -293,7 +293,7 @@ enum ss_status ss_session_table(struct ss_session *session, const struct ss_requ
 	ss_session_start(session);
 	SS_TRY(ss_wanted_read(request, &wanted, err));
 	wanted.format = NULL; /* every file, not what is summed up for people */
-	if (wanted.what && ss_is_verdict(wanted.what))
+	if (wanted.what && ss_request_is_verdict(wanted.what))
 		return ss_session_findings(session, &wanted, out, err);
 	status = query_make(&query, session, &wanted, err);
 	if (status == SS_OK && query.found.is_report)

@@ -76,19 +76,19 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 				 struct ss_text *out, struct ss_error *err);
 
 /*
- * ../snapshots.c: runs what ss_find_memory() found; `run` is what the output says about itself.
+ * ../snapshots.c: runs what ss_request_find_memory() found; `run` is what the output says about itself.
  */
 SS_MUST_USE
-enum ss_status ss_snapshot_run(const struct ss_snapshot_subject *subject,
-			       const struct ss_identity *run, const struct ss_found *found,
-			       const struct ss_wanted *wanted, struct ss_text *out,
-			       struct ss_error *err);
+enum ss_status ss_session_run_memory(const struct ss_snapshot_subject *subject,
+				     const struct ss_identity *run, const struct ss_found *found,
+				     const struct ss_wanted *wanted, struct ss_text *out,
+				     struct ss_error *err);
 
 /*
  * basis.c: sets table->basis, what its figures refer to: "sum over 4 steps". Nothing if steps do
  * not matter or the table is empty.
  */
-void ss_basis_say(const struct ss_session *session, const struct ss_choice *choice, uint32_t group,
-		  struct ss_table *table);
+void ss_query_describe_basis(const struct ss_session *session, const struct ss_choice *choice,
+			     uint32_t group, struct ss_table *table);
 
 #endif

@@ -73,9 +73,9 @@ static enum ss_status view_run_on_job(struct ss_session *session, const struct s
 	if (part->view->run_job)
 		SS_TRY(part->view->run_job(&job->joined, part->group, out, err));
 	if (rank != SS_EVERY_RANK)
-		ss_table_keep_rank(out, rank);
+		ss_view_keep_rank(out, rank);
 	if (part->view->run_job)
-		ss_joined_note(&job->joined, out);
+		ss_joined_add_notes(&job->joined, out);
 	return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
 }
 
@@ -117,13 +117,13 @@ enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session
 	const struct ss_part *parts = query->found.parts;
 	const struct ss_choice *choice = &query->choice;
 
-	ss_watch_part(&session->watch, "Computing the table", 0, 1);
+	ss_progress_begin_part(&session->watch, "Computing the table", 0, 1);
 	for (uint32_t i = 0; i < session->job.file_count; i++) {
 		const struct ss_subject *file = &session->job.files[i].subject;
 
-		if (ss_watch_is_cancelled(&session->watch) ||
+		if (ss_progress_is_cancelled(&session->watch) ||
 		    (choice->rank == SS_EVERY_RANK &&
-		     !ss_watch_tell(&session->watch, i, session->job.file_count)))
+		     !ss_progress_report_done(&session->watch, i, session->job.file_count)))
 			return ss_fail(err, SS_ERR_STOPPED, "stopped");
 		if (choice->rank != SS_EVERY_RANK && file->rank != choice->rank)
 			continue;

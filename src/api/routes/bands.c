@@ -23,8 +23,8 @@ static void bands_write_moment(const struct ss_drawn_area *drawn, uint32_t event
 	int64_t at_ns = -1;
 
 	if (event != SS_NO_ROW)
-		at_ns = ss_snapshot_moment(&drawn->area->opened->snapshot, device,
-					   device->first + event);
+		at_ns = ss_snapshot_time_ns(&drawn->area->opened->snapshot, device,
+					    device->first + event);
 	ss_drawn_double(out, at_ns < 0 ? NAN : (double)at_ns);
 }
 
@@ -78,7 +78,7 @@ static void bands_write(const struct ss_drawn_area *drawn, const struct ss_bands
 		ss_drawn_u32(out, bands->points[i].pixel);
 }
 
-static enum ss_status bands_answer_area(const struct ss_asked *asked,
+static enum ss_status bands_answer_area(const struct ss_viewer_request *asked,
 					const struct ss_drawn_area *drawn, struct ss_answer *out,
 					struct ss_error *err)
 {
@@ -89,7 +89,7 @@ static enum ss_status bands_answer_area(const struct ss_asked *asked,
 	if (!drawn->area->device)
 		return ss_fail(err, SS_ERR_MISSING,
 			       "no allocations: a memory timeline does not record them");
-	SS_TRY(ss_asked_int(asked, "most", 1, SS_BANDS_MAX, BANDS_USUAL, &most, err));
+	SS_TRY(ss_viewer_int(asked, "most", 1, SS_BANDS_MAX, BANDS_USUAL, &most, err));
 	if (most * drawn->window.pixels > POINTS_MAX)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "parameter 'most' times 'pixels' is more than %lld",
@@ -104,7 +104,7 @@ static enum ss_status bands_answer_area(const struct ss_asked *asked,
 	return status;
 }
 
-static enum ss_status bands_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status bands_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				   struct ss_error *err)
 {
 	struct ss_drawn_area drawn;

@@ -71,7 +71,7 @@ static void blocks_write_map(const struct ss_block_map *map, const struct ss_sna
 	}
 }
 
-static enum ss_status blocks_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status blocks_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				    struct ss_error *err)
 {
 	const struct ss_device_memory *device;
@@ -81,8 +81,8 @@ static enum ss_status blocks_answer(const struct ss_asked *asked, struct ss_answ
 	enum ss_status status;
 	int64_t event;
 
-	SS_TRY(ss_asked_snapshot(asked, &opened, err));
-	SS_TRY(ss_asked_device(asked, opened, &device, err));
+	SS_TRY(ss_viewer_snapshot(asked, &opened, err));
+	SS_TRY(ss_viewer_device(asked, opened, &device, err));
 	if (!device)
 		return ss_fail(err, SS_ERR_MISSING,
 			       "no blocks: a memory timeline does not record them");
@@ -90,7 +90,7 @@ static enum ss_status blocks_answer(const struct ss_asked *asked, struct ss_answ
 		return ss_fail(err, SS_ERR_MISSING,
 			       "no segments and blocks: a trace does not record them, "
 			       "torch.cuda.memory._dump_snapshot() does");
-	SS_TRY(ss_asked_int(asked, "event", 0, (int64_t)device->count - 1, -1, &event, err));
+	SS_TRY(ss_viewer_int(asked, "event", 0, (int64_t)device->count - 1, -1, &event, err));
 	if (event >= 0)
 		row = device->first + (uint32_t)event;
 	status = ss_block_map_make(&map, &opened->subject, device, row, err);

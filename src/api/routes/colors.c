@@ -63,7 +63,7 @@ static enum ss_status colors_write_all(struct ss_timeline *timeline, enum ss_pai
 	return SS_OK;
 }
 
-static enum ss_status colors_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status colors_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				    struct ss_error *err)
 {
 	struct color_list list = { .out = &out->body };
@@ -73,14 +73,14 @@ static enum ss_status colors_answer(const struct ss_asked *asked, struct ss_answ
 	char sentence[256];
 	bool lacks;
 
-	SS_TRY(ss_asked_timeline(asked, &timeline, err));
-	SS_TRY(ss_asked_color(asked, &by, err));
+	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
+	SS_TRY(ss_viewer_color(asked, &by, err));
 	ss_text_addf(&out->body, "{\"schema\":\"stepscope.colors/1\",\"color\":\"%s\",\"colors\":[",
 		     ss_paint_name(by));
 	SS_TRY(colors_write_all(timeline, by, &list, &missing, &lacks, err));
 	ss_text_add_string(&out->body, "],\n\"missing\":");
 	if (lacks) {
-		ss_missing_sentence(missing, sentence, sizeof(sentence));
+		ss_note_missing_text(missing, sentence, sizeof(sentence));
 		ss_render_quoted(&out->body, sentence);
 	} else {
 		ss_text_add_string(&out->body, "null");

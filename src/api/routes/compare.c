@@ -4,12 +4,12 @@
  */
 #include "api/viewer/route.h"
 
-static enum ss_status compare_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status compare_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				     struct ss_error *err)
 {
 	struct ss_wanted wanted;
 
-	SS_TRY(ss_asked_wanted(asked, &wanted, err));
+	SS_TRY(ss_viewer_wanted(asked, &wanted, err));
 	wanted.what = *asked->rest ? asked->rest : NULL;
 	if (wanted.format)
 		out->media_type = "text/plain";

@@ -8,16 +8,17 @@
 #include "timeline/draw/draw.h"
 
 /* Finds the first curve of the requested kind that matches device and name. */
-static enum ss_status curve_find_requested(const struct ss_asked *asked, struct ss_curves *curves,
-					   struct ss_curve **out, struct ss_error *err)
+static enum ss_status curve_find_requested(const struct ss_viewer_request *asked,
+					   struct ss_curves *curves, struct ss_curve **out,
+					   struct ss_error *err)
 {
-	const char *kind = ss_asked_text(asked, "curve"), *name = ss_asked_text(asked, "name");
-	bool has_device = ss_asked_text(asked, "device");
+	const char *kind = ss_viewer_text(asked, "curve"), *name = ss_viewer_text(asked, "name");
+	bool has_device = ss_viewer_text(asked, "device");
 	int64_t device;
 
 	if (!kind)
 		return ss_fail(err, SS_ERR_USAGE, "parameter 'curve' is missing");
-	SS_TRY(ss_asked_int(asked, "device", INT64_MIN, INT64_MAX, 0, &device, err));
+	SS_TRY(ss_viewer_int(asked, "device", INT64_MIN, INT64_MAX, 0, &device, err));
 	for (uint32_t i = 0; i < curves->count; i++) {
 		struct ss_curve *curve = &curves->items[i];
 
@@ -31,7 +32,7 @@ static enum ss_status curve_find_requested(const struct ss_asked *asked, struct 
 	return ss_fail(err, SS_ERR_MISSING, "the file has no curve '%.40s'", kind);
 }
 
-static enum ss_status curve_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status curve_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				   struct ss_error *err)
 {
 	struct ss_timeline *timeline;
@@ -40,9 +41,9 @@ static enum ss_status curve_answer(const struct ss_asked *asked, struct ss_answe
 	struct ss_curve *curve = NULL;
 	uint32_t file;
 
-	SS_TRY(ss_asked_timeline(asked, &timeline, err));
-	SS_TRY(ss_asked_file(asked, timeline, &file, err));
-	SS_TRY(ss_asked_window(asked, &window, err));
+	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
+	SS_TRY(ss_viewer_file(asked, timeline, &file, err));
+	SS_TRY(ss_viewer_window(asked, &window, err));
 	SS_TRY(ss_index_of(timeline, file, &index, err));
 	SS_TRY(curve_find_requested(asked, &index->curves, &curve, err));
 	out->media_type = "application/octet-stream";

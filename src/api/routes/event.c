@@ -21,9 +21,9 @@ static void event_write_other(const char *name, const struct ss_opened *opened,
 		return;
 	}
 	ss_text_addf(out, ",\"%s\":{\"event\":%" PRIu32, name, row - device->first);
-	ss_spot_int_known("at_ns", ss_snapshot_moment(snapshot, device, row), out);
+	ss_spot_int_known("at_ns", ss_snapshot_time_ns(snapshot, device, row), out);
 	ss_text_addf(out, ",\"stack\":%" PRIu32, snapshot->events.stack[row]);
-	ss_spot_text("line", ss_stack_places_line(&opened->spots, snapshot->events.stack[row]),
+	ss_spot_text("line", ss_snapshot_places_line(&opened->spots, snapshot->events.stack[row]),
 		     out);
 	ss_text_add_string(out, "}");
 }
@@ -32,7 +32,7 @@ static void event_write_other(const char *name, const struct ss_opened *opened,
 static void event_write(const struct ss_opened *opened, const struct ss_device_memory *device,
 			uint32_t row, struct ss_text *out)
 {
-	const struct ss_memory_events *events = &opened->snapshot.events;
+	const struct ss_snapshot_events *events = &opened->snapshot.events;
 	enum ss_action action = (enum ss_action)events->action[row];
 	bool allocates = action == SS_ACTION_ALLOC;
 	bool frees = action == SS_ACTION_FREE_REQUESTED || action == SS_ACTION_FREE_COMPLETED;
@@ -41,14 +41,14 @@ static void event_write(const struct ss_opened *opened, const struct ss_device_m
 	ss_text_addf(out,
 		     "{\"schema\":\"stepscope.event/1\",\"event\":%" PRIu32 ",\"action\":\"%s\"",
 		     row - device->first, ss_action_name(action));
-	ss_spot_int_known("at_ns", ss_snapshot_moment(&opened->snapshot, device, row), out);
+	ss_spot_int_known("at_ns", ss_snapshot_time_ns(&opened->snapshot, device, row), out);
 	ss_text_addf(out, ",\"address\":\"0x%" PRIx64 "\"", events->address[row]);
 	/* of a block: what it takes, and what was asked for */
 	ss_spot_int_known("bytes", allocates ? opened->history.bytes[row] : events->bytes[row],
 			  out);
 	ss_spot_int_known("requested_bytes", events->bytes[row], out);
 	ss_text_addf(out, ",\"stack\":%" PRIu32, events->stack[row]);
-	ss_spot_text("line", ss_stack_places_line(&opened->spots, events->stack[row]), out);
+	ss_spot_text("line", ss_snapshot_places_line(&opened->spots, events->stack[row]), out);
 	ss_spot_text("category",
 		     allocates
 			     ? ss_purpose_name(ss_purpose_of(&opened->history, &opened->spots, row))
@@ -89,22 +89,22 @@ static enum ss_status event_follow(const struct ss_opened *opened,
 	return SS_OK;
 }
 
-static enum ss_status event_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status event_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				   struct ss_error *err)
 {
 	const struct ss_device_memory *device;
 	const struct ss_opened *opened;
-	const char *go = ss_asked_text(asked, "go");
+	const char *go = ss_viewer_text(asked, "go");
 	struct ss_summits summits;
 	int64_t event;
 
-	SS_TRY(ss_asked_snapshot(asked, &opened, err));
-	SS_TRY(ss_asked_device(asked, opened, &device, err));
+	SS_TRY(ss_viewer_snapshot(asked, &opened, err));
+	SS_TRY(ss_viewer_device(asked, opened, &device, err));
 	if (!device || !device->count)
 		return ss_fail(err, SS_ERR_MISSING, "no events were recorded");
 	/* `go` may begin before the first event and after the last */
-	SS_TRY(ss_asked_needed(asked, "event", go ? -1 : 0, (int64_t)device->count - !go, &event,
-			       err));
+	SS_TRY(ss_viewer_int_required(asked, "event", go ? -1 : 0, (int64_t)device->count - !go,
+				      &event, err));
 	if (go)
 		SS_TRY(event_follow(opened, device, go, &event, err));
 	if (event < 0) {

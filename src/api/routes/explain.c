@@ -4,11 +4,11 @@
  */
 #include "api/viewer/route.h"
 
-static enum ss_status explain_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status explain_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				     struct ss_error *err)
 {
 	struct ss_request request = { .what = *asked->rest ? asked->rest : NULL,
-				      .format = ss_asked_text(asked, "format") };
+				      .format = ss_viewer_text(asked, "format") };
 
 	if (request.what)
 		out->media_type = "text/markdown";

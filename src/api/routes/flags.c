@@ -51,7 +51,7 @@ static void flags_write_collective(const struct ss_finding *finding,
 	ss_text_add_string(out, "}}");
 }
 
-static enum ss_status flags_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status flags_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				   struct ss_error *err)
 {
 	const struct ss_diagnose_options options = { .rank = SS_EVERY_RANK };
@@ -59,7 +59,7 @@ static enum ss_status flags_answer(const struct ss_asked *asked, struct ss_answe
 	struct ss_timeline *timeline;
 	struct ss_flag_places places;
 
-	SS_TRY(ss_asked_timeline(asked, &timeline, err));
+	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
 	SS_TRY(ss_session_verdict(asked->session, &options, &diagnosis, err));
 	ss_text_add_string(&out->body, "{\"schema\":\"stepscope.flags/1\",\"flags\":[");
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {

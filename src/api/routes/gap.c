@@ -52,7 +52,7 @@ static void gap_add_line(const struct gap_details *about, uint32_t row, struct s
 
 	if (!line)
 		return;
-	ss_line_short(line, brief, sizeof(brief));
+	ss_timeline_short_line(line, brief, sizeof(brief));
 	ss_text_addf(out, " (%s)", brief);
 }
 
@@ -198,7 +198,7 @@ static enum ss_status gap_write(struct gap_details *about, struct ss_arena *scra
 	return SS_OK;
 }
 
-static enum ss_status gap_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status gap_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				 struct ss_error *err)
 {
 	struct gap_details about = { .out = &out->body };
@@ -208,10 +208,10 @@ static enum ss_status gap_answer(const struct ss_asked *asked, struct ss_answer 
 	enum ss_status status;
 	int64_t track, gap;
 
-	SS_TRY(ss_asked_timeline(asked, &timeline, err));
-	SS_TRY(ss_asked_file(asked, timeline, &about.file_number, err));
-	SS_TRY(ss_asked_needed(asked, "track", 0, UINT32_MAX, &track, err));
-	SS_TRY(ss_asked_needed(asked, "gap", 0, UINT32_MAX, &gap, err));
+	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
+	SS_TRY(ss_viewer_file(asked, timeline, &about.file_number, err));
+	SS_TRY(ss_viewer_int_required(asked, "track", 0, UINT32_MAX, &track, err));
+	SS_TRY(ss_viewer_int_required(asked, "gap", 0, UINT32_MAX, &gap, err));
 	SS_TRY(ss_index_of(timeline, about.file_number, &index, err));
 	about.file = &timeline->files[about.file_number];
 	about.index = index;

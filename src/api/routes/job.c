@@ -103,17 +103,17 @@ static void job_write_file(const struct ss_timeline *timeline, uint32_t number, 
 static void job_write_first_collective(const struct ss_timeline *timeline, struct ss_text *out)
 {
 	const struct ss_joined *joined = &timeline->job->joined;
-	const struct ss_meeting *meeting = joined->meetings;
+	const struct ss_collective *collective = joined->collectives;
 
 	ss_text_add_string(out, ",\"collectives_ns\":");
-	for (uint32_t i = 0; joined->meeting_count && i < timeline->file_count; i++) {
+	for (uint32_t i = 0; joined->collective_count && i < timeline->file_count; i++) {
 		const struct ss_timeline_file *file = &timeline->files[i];
 
-		for (uint32_t j = 0; file->is_aligned && j < meeting->count; j++) {
-			const struct ss_member *member = &joined->members[meeting->first + j];
+		for (uint32_t j = 0; file->is_aligned && j < collective->count; j++) {
+			const struct ss_member *member = &joined->members[collective->first + j];
 			int64_t start_ns = ss_joined_arrival(joined, member)->start_ns;
 			int64_t late_ns = ss_joined_align(joined, member->rank, start_ns) -
-					  meeting->start_ns;
+					  collective->start_ns;
 
 			if (member->rank != file->rank_index)
 				continue;
@@ -139,7 +139,7 @@ static void job_write_snapshots(const struct ss_job *job, struct ss_text *out)
 }
 
 /* All files with their steps, the memory data, and which run it is. */
-static enum ss_status job_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status job_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				 struct ss_error *err)
 {
 	const struct ss_job *job = &asked->session->job;
@@ -147,7 +147,7 @@ static enum ss_status job_answer(const struct ss_asked *asked, struct ss_answer 
 	struct ss_identity identity;
 	struct ss_timeline *timeline;
 
-	SS_TRY(ss_asked_timeline(asked, &timeline, err));
+	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
 	for (uint32_t i = 0; i < timeline->file_count; i++)
 		if (timeline->files[i].trace) {
 			bytes += timeline->files[i].trace->file_bytes;

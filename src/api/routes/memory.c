@@ -61,7 +61,7 @@ static void memory_write_area(const struct ss_drawn_area *drawn, struct ss_text 
 	memory_write_series(drawn, out);
 }
 
-static enum ss_status memory_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status memory_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				    struct ss_error *err)
 {
 	struct ss_drawn_area drawn;

@@ -15,15 +15,15 @@ struct neighbour {
 	int by; /* 1: the next, -1: the one before */
 };
 
-static enum ss_status near_write_gap(const struct ss_asked *asked,
+static enum ss_status near_write_gap(const struct ss_viewer_request *asked,
 				     const struct neighbour *neighbour, struct ss_text *out,
 				     struct ss_error *err)
 {
 	const struct ss_idle_device *device;
 	int64_t track, gap;
 
-	SS_TRY(ss_asked_needed(asked, "track", 0, UINT32_MAX, &track, err));
-	SS_TRY(ss_asked_needed(asked, "gap", 0, UINT32_MAX, &gap, err));
+	SS_TRY(ss_viewer_int_required(asked, "track", 0, UINT32_MAX, &track, err));
+	SS_TRY(ss_viewer_int_required(asked, "gap", 0, UINT32_MAX, &gap, err));
 	device = ss_gap_device(neighbour->index, (uint32_t)track);
 	if (!ss_gap_of_track(neighbour->index, (uint32_t)track, (uint32_t)gap))
 		return ss_fail(err, SS_ERR_USAGE, "track %lld has no gap %lld", (long long)track,
@@ -39,7 +39,7 @@ static enum ss_status near_write_gap(const struct ss_asked *asked,
 	return SS_OK;
 }
 
-static enum ss_status near_write_slice(const struct ss_asked *asked,
+static enum ss_status near_write_slice(const struct ss_viewer_request *asked,
 				       const struct neighbour *neighbour, struct ss_text *out,
 				       struct ss_error *err)
 {
@@ -47,9 +47,9 @@ static enum ss_status near_write_slice(const struct ss_asked *asked,
 	uint32_t found;
 	int64_t row;
 
-	SS_TRY(ss_asked_needed(asked, "row", 0, (int64_t)slices->count - 1, &row, err));
-	found = ss_lanes_near(&neighbour->index->lanes, slices->track[row], slices->depth[row],
-			      (uint32_t)row, neighbour->by);
+	SS_TRY(ss_viewer_int_required(asked, "row", 0, (int64_t)slices->count - 1, &row, err));
+	found = ss_lanes_neighbour(&neighbour->index->lanes, slices->track[row], slices->depth[row],
+				   (uint32_t)row, neighbour->by);
 	if (found == SS_NO_ROW) {
 		ss_text_add_string(out, "null\n");
 		return SS_OK;
@@ -60,23 +60,23 @@ static enum ss_status near_write_slice(const struct ss_asked *asked,
 	return SS_OK;
 }
 
-static enum ss_status near_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status near_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				  struct ss_error *err)
 {
-	const char *go = ss_asked_text(asked, "go");
+	const char *go = ss_viewer_text(asked, "go");
 	struct ss_timeline *timeline;
 	struct neighbour neighbour;
 	uint32_t file;
 
-	SS_TRY(ss_asked_timeline(asked, &timeline, err));
-	SS_TRY(ss_asked_file(asked, timeline, &file, err));
+	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
+	SS_TRY(ss_viewer_file(asked, timeline, &file, err));
 	if (!go || (strcmp(go, "next") != 0 && strcmp(go, "previous") != 0))
 		return ss_fail(err, SS_ERR_USAGE, "parameter 'go' takes next or previous");
 	neighbour.file = &timeline->files[file];
 	neighbour.by = strcmp(go, "next") == 0 ? 1 : -1;
 	SS_TRY(ss_index_of(timeline, file, &neighbour.index, err));
-	return ss_asked_text(asked, "gap") ? near_write_gap(asked, &neighbour, &out->body, err)
-					   : near_write_slice(asked, &neighbour, &out->body, err);
+	return ss_viewer_text(asked, "gap") ? near_write_gap(asked, &neighbour, &out->body, err)
+					    : near_write_slice(asked, &neighbour, &out->body, err);
 }
 
 const struct ss_route ss_route_near = {

@@ -121,7 +121,7 @@ static void offers_write_causes(struct ss_text *out)
 		enum ss_idle_cause cause = (enum ss_idle_cause)i;
 
 		ss_text_addf(out, "%s\n {\"name\":\"%s\",\"color\":%d,\"about\":", i ? "," : "",
-			     ss_idle_name(cause), ss_cause_color(cause));
+			     ss_idle_name(cause), ss_color_of_cause(cause));
 		ss_render_quoted(out, ss_idle_about(cause));
 		ss_text_add_string(out, "}");
 	}
@@ -236,7 +236,7 @@ static void offers_write_route(const struct ss_route *route, struct ss_text *out
 		     route->parameters, route->apart ? "true" : "false");
 }
 
-static enum ss_status offers_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status offers_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				    struct ss_error *err)
 {
 	const struct ss_route *route;

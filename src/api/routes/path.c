@@ -34,7 +34,7 @@ static void path_write_parts(const struct ss_shown_path *path, struct ss_text *o
 	}
 }
 
-static enum ss_status path_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status path_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				  struct ss_error *err)
 {
 	const struct ss_shown_path *path;
@@ -42,10 +42,11 @@ static enum ss_status path_answer(const struct ss_asked *asked, struct ss_answer
 	struct ss_window window;
 	struct ss_shown_path seen;
 
-	SS_TRY(ss_asked_window(asked, &window, err));
-	SS_TRY(ss_asked_timeline(asked, &timeline, err));
+	SS_TRY(ss_viewer_window(asked, &window, err));
+	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
 	SS_TRY(ss_session_path(asked->session, timeline, &path, err));
-	SS_TRY(ss_shown_path_see(path, window.from_ns, window.to_ns, window.pixels, &seen, err));
+	SS_TRY(ss_shown_path_in_window(path, window.from_ns, window.to_ns, window.pixels, &seen,
+				       err));
 	ss_text_addf(&out->body,
 		     "{\"schema\":\"stepscope.path/1\",\"length_ns\":%" PRId64 ",\"parts\":[",
 		     path->length_ns);

@@ -33,7 +33,7 @@ static bool range_read_number(const char **at, uint32_t end, uint32_t *out)
 
 /* "0-3-9_2": tracks 3 and 9 of file 0, all of file 2. */
 static enum ss_status range_read_rows(const char *text, struct ss_timeline *timeline,
-				      struct ss_arena *scratch, struct ss_range *range,
+				      struct ss_arena *scratch, struct ss_range_query *range,
 				      struct ss_error *err)
 {
 	const size_t capacity = strlen(text) / 2 + 1;
@@ -69,20 +69,20 @@ static enum ss_status range_read_rows(const char *text, struct ss_timeline *time
 }
 
 /* The files and tracks of the range: parameter 'rows' or 'files', else all files. */
-static enum ss_status range_read_files(const struct ss_asked *asked, struct ss_timeline *timeline,
-				       struct ss_arena *scratch, struct ss_range *range,
-				       struct ss_error *err)
+static enum ss_status range_read_files(const struct ss_viewer_request *asked,
+				       struct ss_timeline *timeline, struct ss_arena *scratch,
+				       struct ss_range_query *range, struct ss_error *err)
 {
-	const char *rows = ss_asked_text(asked, "rows");
+	const char *rows = ss_viewer_text(asked, "rows");
 	struct ss_range_file *files;
 	uint32_t *named;
 
-	if (rows && ss_asked_text(asked, "files"))
+	if (rows && ss_viewer_text(asked, "files"))
 		return ss_fail(err, SS_ERR_USAGE,
 			       "parameters 'rows' and 'files' exclude each other");
 	if (rows)
 		return range_read_rows(rows, timeline, scratch, range, err);
-	SS_TRY(ss_asked_files(asked, timeline, scratch, &named, &range->file_count, err));
+	SS_TRY(ss_viewer_files(asked, timeline, scratch, &named, &range->file_count, err));
 	files = SS_ARENA_NEW(scratch, struct ss_range_file, (size_t)range->file_count + 1);
 	if (!files)
 		return ss_fail_memory(err, "the list of files");
@@ -104,14 +104,14 @@ static void range_write_track(const struct ss_timeline *timeline,
 	ss_text_addf(out, "{\"file\":%" PRIu32, track->file);
 	ss_spot_int_known("rank", file->subject->rank, out);
 	ss_text_addf(out, ",\"track\":%" PRIu32, shown->track);
-	ss_track_name(file->trace, shown, &name);
+	ss_shown_track_name(file->trace, shown, &name);
 	ss_spot_text("name", name.data, out);
 	ss_text_end(&name, out);
 	ss_text_addf(out, ",\"kind\":\"%s\",\"busy_ns\":%" PRId64 ",\"count\":%" PRIu64 "}",
-		     ss_track_kind_name(shown->kind), track->busy_ns, track->count);
+		     ss_shown_track_kind_name(shown->kind), track->busy_ns, track->count);
 }
 
-static void range_write_name(const struct ss_timeline *timeline, const struct ss_ranged *ranged,
+static void range_write_name(const struct ss_timeline *timeline, const struct ss_range_sums *ranged,
 			     const struct ss_range_name *name, struct ss_text *out)
 {
 	const struct ss_index *index = timeline->files[name->file].index;
@@ -131,7 +131,7 @@ static void range_write_name(const struct ss_timeline *timeline, const struct ss
 	ss_text_add_string(out, "}");
 }
 
-static void range_write_colors(const struct ss_ranged *ranged, struct ss_text *out)
+static void range_write_colors(const struct ss_range_sums *ranged, struct ss_text *out)
 {
 	const char *comma = "";
 
@@ -179,7 +179,7 @@ static void range_write_device(const struct ss_timeline *timeline,
 }
 
 /* Writes each text once: texts of nodes can be long, and many nodes share one. */
-static enum ss_status range_write_tree(const struct ss_ranged *ranged, struct ss_arena *scratch,
+static enum ss_status range_write_tree(const struct ss_range_sums *ranged, struct ss_arena *scratch,
 				       struct ss_text *out, struct ss_error *err)
 {
 	uint32_t *numbers = SS_ARENA_NEW(scratch, uint32_t, (size_t)ranged->texts.count + 1);
@@ -211,7 +211,8 @@ static enum ss_status range_write_tree(const struct ss_ranged *ranged, struct ss
 	return SS_OK;
 }
 
-static enum ss_status range_write(const struct ss_range *range, const struct ss_ranged *ranged,
+static enum ss_status range_write(const struct ss_range_query *range,
+				  const struct ss_range_sums *ranged,
 				  const struct ss_timeline *timeline, struct ss_arena *scratch,
 				  struct ss_text *out, struct ss_error *err)
 {
@@ -238,37 +239,37 @@ static enum ss_status range_write(const struct ss_range *range, const struct ss_
 }
 
 /* Reads the range, sums up what ran in it and writes the answer. */
-static enum ss_status range_answer_timeline(const struct ss_asked *asked,
+static enum ss_status range_answer_timeline(const struct ss_viewer_request *asked,
 					    struct ss_timeline *timeline, struct ss_arena *scratch,
 					    struct ss_text *out, struct ss_error *err)
 {
 	const int64_t most_ns = INT64_C(1) << 53;
-	struct ss_range range = { .tree_room = TREE_NODES_MAX };
-	struct ss_ranged ranged;
+	struct ss_range_query range = { .tree_room = TREE_NODES_MAX };
+	struct ss_range_sums ranged;
 	enum ss_status status;
 	int64_t limit;
 
-	SS_TRY(ss_asked_needed(asked, "from", -most_ns, most_ns, &range.from_ns, err));
-	SS_TRY(ss_asked_needed(asked, "to", -most_ns, most_ns, &range.to_ns, err));
-	SS_TRY(ss_asked_int(asked, "limit", 0, NAMES_MAX, 200, &limit, err));
+	SS_TRY(ss_viewer_int_required(asked, "from", -most_ns, most_ns, &range.from_ns, err));
+	SS_TRY(ss_viewer_int_required(asked, "to", -most_ns, most_ns, &range.to_ns, err));
+	SS_TRY(ss_viewer_int(asked, "limit", 0, NAMES_MAX, 200, &limit, err));
 	if (range.to_ns <= range.from_ns)
 		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' must be greater than 'from'");
 	range.room = (uint32_t)limit;
 	SS_TRY(range_read_files(asked, timeline, scratch, &range, err));
-	SS_TRY(ss_range_run(&range, timeline, &asked->session->memory, &ranged, err));
+	SS_TRY(ss_timeline_range_run(&range, timeline, &asked->session->memory, &ranged, err));
 	status = range_write(&range, &ranged, timeline, scratch, out, err);
-	ss_ranged_release(&ranged);
+	ss_timeline_range_release(&ranged);
 	return status;
 }
 
-static enum ss_status range_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status range_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				   struct ss_error *err)
 {
 	struct ss_timeline *timeline;
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	SS_TRY(ss_asked_timeline(asked, &timeline, err));
+	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
 	ss_arena_init(&scratch, &asked->session->memory);
 	status = range_answer_timeline(asked, timeline, &scratch, &out->body, err);
 	ss_arena_release(&scratch);

@@ -37,21 +37,21 @@ static void search_write_hits(const struct ss_timeline *timeline, const struct s
 }
 
 /* Reads pattern, filters and the part of the list that is requested. */
-static enum ss_status search_read_request(const struct ss_asked *asked, struct ss_search *out,
-					  struct ss_error *err)
+static enum ss_status search_read_request(const struct ss_viewer_request *asked,
+					  struct ss_search *out, struct ss_error *err)
 {
-	const char *kind = ss_asked_text(asked, "kind");
+	const char *kind = ss_viewer_text(asked, "kind");
 	int64_t offset, limit, longest, step, pixels;
 
-	out->pattern = ss_asked_text(asked, "q");
+	out->pattern = ss_viewer_text(asked, "q");
 	if (!out->pattern)
 		return ss_fail(err, SS_ERR_USAGE, "parameter 'q' is missing");
-	SS_TRY(ss_asked_int(asked, "offset", 0, UINT32_MAX, 0, &offset, err));
-	SS_TRY(ss_asked_int(asked, "limit", 0, HITS_MAX, 200, &limit, err));
-	SS_TRY(ss_asked_int(asked, "longest", 0, 1, 0, &longest, err));
-	SS_TRY(ss_asked_int(asked, "step", 0, UINT32_MAX - 1, SS_NO_ROW, &step, err));
-	SS_TRY(ss_asked_int(asked, "from", 0, INT64_MAX, -1, &out->from_ns, err));
-	SS_TRY(ss_asked_int(asked, "pixels", 1, SS_PIXELS_MAX, 0, &pixels, err));
+	SS_TRY(ss_viewer_int(asked, "offset", 0, UINT32_MAX, 0, &offset, err));
+	SS_TRY(ss_viewer_int(asked, "limit", 0, HITS_MAX, 200, &limit, err));
+	SS_TRY(ss_viewer_int(asked, "longest", 0, 1, 0, &longest, err));
+	SS_TRY(ss_viewer_int(asked, "step", 0, UINT32_MAX - 1, SS_NO_ROW, &step, err));
+	SS_TRY(ss_viewer_int(asked, "from", 0, INT64_MAX, -1, &out->from_ns, err));
+	SS_TRY(ss_viewer_int(asked, "pixels", 1, SS_PIXELS_MAX, 0, &pixels, err));
 	out->pixels = (uint32_t)pixels;
 	out->kinds = kind ? ss_search_kinds(kind) : UINT32_MAX;
 	if (!out->kinds)
@@ -63,7 +63,7 @@ static enum ss_status search_read_request(const struct ss_asked *asked, struct s
 	return SS_OK;
 }
 
-static enum ss_status search_answer_timeline(const struct ss_asked *asked,
+static enum ss_status search_answer_timeline(const struct ss_viewer_request *asked,
 					     struct ss_timeline *timeline, struct ss_arena *scratch,
 					     struct ss_answer *out, struct ss_error *err)
 {
@@ -72,7 +72,7 @@ static enum ss_status search_answer_timeline(const struct ss_asked *asked,
 	uint32_t *files;
 
 	SS_TRY(search_read_request(asked, &search, err));
-	SS_TRY(ss_asked_files(asked, timeline, scratch, &files, &search.file_count, err));
+	SS_TRY(ss_viewer_files(asked, timeline, scratch, &files, &search.file_count, err));
 	search.files = files;
 	SS_TRY(ss_search_run(&search, timeline, &asked->session->memory, &hits, err));
 	search_write_hits(timeline, &hits, &out->body);
@@ -80,14 +80,14 @@ static enum ss_status search_answer_timeline(const struct ss_asked *asked,
 	return SS_OK;
 }
 
-static enum ss_status search_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status search_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				    struct ss_error *err)
 {
 	struct ss_timeline *timeline;
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	SS_TRY(ss_asked_timeline(asked, &timeline, err));
+	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
 	ss_arena_init(&scratch, &asked->session->memory);
 	status = search_answer_timeline(asked, timeline, &scratch, out, err);
 	ss_arena_release(&scratch);

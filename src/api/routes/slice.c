@@ -303,8 +303,8 @@ static void slice_write_head(const struct slice_details *about)
 	const struct ss_string *name = &about->trace->names.items[slices->name[about->row]];
 	enum ss_kind kind = (enum ss_kind)slices->kind[about->row];
 	bool is_host = about->row < about->trace->device_from;
-	uint32_t step = ss_step_of_row(about->trace, about->row);
-	char brief[SS_SHORT_NAME_ROOM];
+	uint32_t step = ss_timeline_step_of_row(about->trace, about->row);
+	char brief[SS_SHORT_NAME_BYTES];
 
 	ss_text_addf(about->out, "{\"schema\":\"stepscope.slice/1\",\"file\":%" PRIu32,
 		     about->number);
@@ -347,7 +347,7 @@ static void slice_write_missing(const struct slice_details *about, bool has_stac
 	for (size_t i = 0; i < SS_COUNT(items); i++) {
 		if (!items[i].is_missing)
 			continue;
-		ss_missing_sentence(items[i].what, sentence, sizeof(sentence));
+		ss_note_missing_text(items[i].what, sentence, sizeof(sentence));
 		ss_text_add_string(about->out, comma);
 		ss_render_quoted(about->out, sentence);
 		comma = ",";
@@ -419,7 +419,7 @@ static void slice_write_flows(const struct slice_details *about)
 	ss_around_flows(about->trace, about->row, &flows);
 	ss_text_add_string(about->out, ",\n\"flows\":[");
 	for (uint32_t i = 0; i < flows.count; i++) {
-		const struct ss_flow *flow = &flows.items[i];
+		const struct ss_slice_flow *flow = &flows.items[i];
 
 		ss_text_addf(about->out,
 			     "%s\n {\"kind\":\"%s\",\"way\":\"%s\",\"file\":%" PRIu32 ",",
@@ -450,7 +450,8 @@ static void slice_write_gap(const struct slice_details *about)
 /* --- collectives ---------------------------------------------------------------------- */
 
 /* One rank of a collective: its slice, and how long it waited. */
-static void slice_write_member(const struct slice_details *about, const struct ss_meeting *meeting,
+static void slice_write_member(const struct slice_details *about,
+			       const struct ss_collective *collective,
 			       const struct ss_member *member, uint32_t number)
 {
 	const struct ss_joined *joined = &about->timeline->job->joined;
@@ -467,7 +468,7 @@ static void slice_write_member(const struct slice_details *about, const struct s
 		ss_text_add_string(about->out, ",");
 		ss_spot_slice(&about->timeline->files[file], arrival->row, about->out);
 	}
-	ss_spot_int_known("wait_ns", ss_members_wait(meeting, arrival), about->out);
+	ss_spot_int_known("wait_ns", ss_slice_collective_wait(collective, arrival), about->out);
 	ss_text_add_string(about->out, "}");
 }
 
@@ -475,8 +476,9 @@ static void slice_write_member(const struct slice_details *about, const struct s
 static void slice_write_collective(const struct slice_details *about)
 {
 	const struct ss_joined *joined = &about->timeline->job->joined;
-	struct ss_members found = ss_members_of(about->timeline, about->number, about->row);
-	const struct ss_meeting *meeting = found.meeting;
+	struct ss_slice_collective found = ss_slice_collective_of(about->timeline, about->number,
+								  about->row);
+	const struct ss_collective *collective = found.collective;
 	int64_t last = -1;
 
 	ss_text_add_string(about->out, ",\n\"collective\":");
@@ -484,21 +486,24 @@ static void slice_write_collective(const struct slice_details *about)
 		ss_text_add_string(about->out, "null");
 		return;
 	}
-	ss_text_addf(about->out, "{\"kind\":\"%s\"", ss_collective_name(found.arrival->kind));
-	ss_spot_int_known("bytes", meeting ? meeting->bytes : found.arrival->bytes, about->out);
+	ss_text_addf(about->out, "{\"kind\":\"%s\"", ss_collective_kind_name(found.arrival->kind));
+	ss_spot_int_known("bytes", collective ? collective->bytes : found.arrival->bytes,
+			  about->out);
 	ss_spot_int_known("transfer_ns",
-			  meeting && meeting->is_symmetric ? meeting->transfer_ns : -1, about->out);
-	ss_spot_int_known("wait_ns", ss_members_wait(meeting, found.arrival), about->out);
-	if (meeting && meeting->is_symmetric && meeting->last_rank != SS_NO_ROW)
-		last = joined->ranks[meeting->last_rank].rank;
+			  collective && collective->is_symmetric ? collective->transfer_ns : -1,
+			  about->out);
+	ss_spot_int_known("wait_ns", ss_slice_collective_wait(collective, found.arrival),
+			  about->out);
+	if (collective && collective->is_symmetric && collective->last_rank != SS_NO_ROW)
+		last = joined->ranks[collective->last_rank].rank;
 	ss_spot_int_known("last_rank", last, about->out);
 	ss_text_add_string(about->out, ",\"members\":[");
-	for (uint32_t i = 0; meeting && i < meeting->count; i++)
-		slice_write_member(about, meeting, &joined->members[meeting->first + i], i);
+	for (uint32_t i = 0; collective && i < collective->count; i++)
+		slice_write_member(about, collective, &joined->members[collective->first + i], i);
 	ss_text_add_string(about->out, "]}");
 }
 
-static enum ss_status slice_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status slice_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				   struct ss_error *err)
 {
 	struct slice_details about = { .out = &out->body };
@@ -507,12 +512,13 @@ static enum ss_status slice_answer(const struct ss_asked *asked, struct ss_answe
 	enum ss_status status;
 	int64_t row;
 
-	SS_TRY(ss_asked_timeline(asked, &timeline, err));
-	SS_TRY(ss_asked_file(asked, timeline, &about.number, err));
+	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
+	SS_TRY(ss_viewer_file(asked, timeline, &about.number, err));
 	about.timeline = timeline;
 	about.file = &timeline->files[about.number];
 	about.trace = about.file->trace;
-	SS_TRY(ss_asked_needed(asked, "row", 0, (int64_t)about.trace->slices.count - 1, &row, err));
+	SS_TRY(ss_viewer_int_required(asked, "row", 0, (int64_t)about.trace->slices.count - 1, &row,
+				      err));
 	about.row = (uint32_t)row;
 	SS_TRY(ss_index_of(timeline, about.number, &about.index, err));
 	ss_arena_init(&scratch, &asked->session->memory);

@@ -5,14 +5,14 @@
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 
-static enum ss_status snapshot_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status snapshot_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				      struct ss_error *err)
 {
 	const struct ss_opened *opened;
 	uint32_t number = 0;
 
-	SS_TRY(ss_asked_snapshot_number(asked, &number, err));
-	SS_TRY(ss_asked_snapshot(asked, &opened, err));
+	SS_TRY(ss_viewer_snapshot_number(asked, &number, err));
+	SS_TRY(ss_viewer_snapshot(asked, &opened, err));
 	ss_text_add_string(&out->body, "{\"schema\":\"stepscope.snapshot/1\",\"entry\":");
 	ss_spot_snapshot(&asked->session->job, number, opened, &out->body);
 	ss_text_add_string(&out->body, "}\n");

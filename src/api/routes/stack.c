@@ -55,7 +55,7 @@ static enum ss_status stack_write_held(const char *name, const struct ss_opened 
 static void stack_write_made(const struct ss_opened *opened, const struct ss_device_memory *device,
 			     uint32_t stack, struct ss_text *out)
 {
-	const struct ss_memory_events *events = &opened->snapshot.events;
+	const struct ss_snapshot_events *events = &opened->snapshot.events;
 	uint64_t made = 0, freed = 0;
 
 	for (uint32_t row = device->first; row < device->first + device->count; row++)
@@ -66,7 +66,7 @@ static void stack_write_made(const struct ss_opened *opened, const struct ss_dev
 	ss_text_addf(out, ",\"made\":%" PRIu64 ",\"freed\":%" PRIu64, made, freed);
 }
 
-static enum ss_status stack_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status stack_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				   struct ss_error *err)
 {
 	const struct ss_device_memory *device;
@@ -74,12 +74,12 @@ static enum ss_status stack_answer(const struct ss_asked *asked, struct ss_answe
 	struct ss_text *body = &out->body;
 	int64_t stack;
 
-	SS_TRY(ss_asked_snapshot(asked, &opened, err));
-	SS_TRY(ss_asked_device(asked, opened, &device, err));
-	SS_TRY(ss_asked_needed(asked, "stack", 0, (int64_t)opened->snapshot.stacks.count - 1,
-			       &stack, err));
+	SS_TRY(ss_viewer_snapshot(asked, &opened, err));
+	SS_TRY(ss_viewer_device(asked, opened, &device, err));
+	SS_TRY(ss_viewer_int_required(asked, "stack", 0, (int64_t)opened->snapshot.stacks.count - 1,
+				      &stack, err));
 	ss_text_addf(body, "{\"schema\":\"stepscope.stack/1\",\"stack\":%" PRId64, stack);
-	ss_spot_text("line", ss_stack_places_line(&opened->spots, (uint32_t)stack), body);
+	ss_spot_text("line", ss_snapshot_places_line(&opened->spots, (uint32_t)stack), body);
 	stack_write_frames(opened, (uint32_t)stack, body);
 	if (device) {
 		stack_write_made(opened, device, (uint32_t)stack, body);

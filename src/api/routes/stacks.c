@@ -47,7 +47,7 @@ static enum ss_status stacks_add_held(struct line_stacks *stacks, int moment, ui
 		if (!stacks_is_at_line(stacks, block->stack))
 			continue;
 		stacks->sums[block->stack].bytes[moment] =
-			ss_bytes_add(stacks->sums[block->stack].bytes[moment], block->bytes);
+			ss_amount_add(stacks->sums[block->stack].bytes[moment], block->bytes);
 		stacks->sums[block->stack].blocks[moment]++;
 	}
 	ss_live_blocks_release(&held);
@@ -56,7 +56,7 @@ static enum ss_status stacks_add_held(struct line_stacks *stacks, int moment, ui
 
 static void stacks_add_made(struct line_stacks *stacks)
 {
-	const struct ss_memory_events *events = &stacks->opened->snapshot.events;
+	const struct ss_snapshot_events *events = &stacks->opened->snapshot.events;
 	uint32_t first = stacks->device->first, end = first + stacks->device->count;
 
 	for (uint32_t row = first; row < end; row++) {
@@ -133,16 +133,16 @@ static enum ss_status stacks_write(struct line_stacks *stacks, const char *line,
 	return SS_OK;
 }
 
-static enum ss_status stacks_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status stacks_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				    struct ss_error *err)
 {
-	const char *line = ss_asked_text(asked, "line");
+	const char *line = ss_viewer_text(asked, "line");
 	struct line_stacks stacks = { 0 };
 	enum ss_status status;
 	size_t bytes;
 
-	SS_TRY(ss_asked_snapshot(asked, &stacks.opened, err));
-	SS_TRY(ss_asked_device(asked, stacks.opened, &stacks.device, err));
+	SS_TRY(ss_viewer_snapshot(asked, &stacks.opened, err));
+	SS_TRY(ss_viewer_device(asked, stacks.opened, &stacks.device, err));
 	if (!stacks.device)
 		return ss_fail(err, SS_ERR_MISSING,
 			       "no stacks: a memory timeline does not record them");

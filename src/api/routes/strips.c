@@ -8,7 +8,7 @@
 /* A request is too short to list more. */
 #define FILES_MAX (SS_TARGET_MAX / 2)
 
-static enum ss_status strips_answer_timeline(const struct ss_asked *asked,
+static enum ss_status strips_answer_timeline(const struct ss_viewer_request *asked,
 					     struct ss_timeline *timeline, uint32_t *files,
 					     struct ss_answer *out, struct ss_error *err)
 {
@@ -17,22 +17,23 @@ static enum ss_status strips_answer_timeline(const struct ss_asked *asked,
 
 	if (!files)
 		return ss_fail_memory(err, "strips");
-	if (!ss_asked_text(asked, "files"))
+	if (!ss_viewer_text(asked, "files"))
 		return ss_fail(err, SS_ERR_USAGE, "parameter 'files' is missing");
-	SS_TRY(ss_asked_list(asked, "files", timeline->file_count, files, FILES_MAX, &count, err));
-	SS_TRY(ss_asked_window(asked, &window, err));
+	SS_TRY(ss_viewer_int_list(asked, "files", timeline->file_count, files, FILES_MAX, &count,
+				  err));
+	SS_TRY(ss_viewer_window(asked, &window, err));
 	out->media_type = "application/octet-stream";
 	return ss_draw_strips(timeline, files, count, &window, &out->body, err);
 }
 
-static enum ss_status strips_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status strips_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				    struct ss_error *err)
 {
 	struct ss_timeline *timeline;
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	SS_TRY(ss_asked_timeline(asked, &timeline, err));
+	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
 	ss_arena_init(&scratch, timeline->memory);
 	status = strips_answer_timeline(asked, timeline,
 					SS_ARENA_NEW(&scratch, uint32_t, FILES_MAX), out, err);

@@ -27,10 +27,10 @@ static void tracks_write_track(const struct ss_timeline_file *file,
 	const struct ss_trace *trace = file->trace;
 
 	ss_text_addf(out, "{\"track\":%" PRIu32 ",\"kind\":\"%s\",\"name\":", track->track,
-		     ss_track_kind_name(track->kind));
-	tracks_write_name(trace, track, ss_track_name, out);
+		     ss_shown_track_kind_name(track->kind));
+	tracks_write_name(trace, track, ss_shown_track_name, out);
 	ss_text_add_string(out, ",\"about\":");
-	tracks_write_name(trace, track, ss_track_about, out);
+	tracks_write_name(trace, track, ss_shown_track_about, out);
 	ss_text_addf(out, ",\"lanes\":%" PRIu32 ",\"slices\":%" PRIu32 ",\"device\":", track->lanes,
 		     track->slices);
 	if (track->has_device)
@@ -65,15 +65,15 @@ static void tracks_write_curve(const struct ss_curve *curve, struct ss_text *out
 	ss_text_add_string(out, "}");
 }
 
-static enum ss_status tracks_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status tracks_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				    struct ss_error *err)
 {
 	struct ss_timeline *timeline;
 	struct ss_index *index;
 	uint32_t file;
 
-	SS_TRY(ss_asked_timeline(asked, &timeline, err));
-	SS_TRY(ss_asked_file(asked, timeline, &file, err));
+	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
+	SS_TRY(ss_viewer_file(asked, timeline, &file, err));
 	SS_TRY(ss_index_of(timeline, file, &index, err));
 	ss_text_addf(&out->body,
 		     "{\"schema\":\"stepscope.tracks/1\",\"file\":%" PRIu32 ",\"tracks\":[", file);

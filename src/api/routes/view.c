@@ -26,8 +26,9 @@ static bool names_snapshot_view(const char *name)
 }
 
 /* A view of memory: of the chosen snapshot, compared with another one if there is one. */
-static enum ss_status view_answer_snapshot(const struct ss_asked *asked, struct ss_wanted *wanted,
-					   struct ss_answer *out, struct ss_error *err)
+static enum ss_status view_answer_snapshot(const struct ss_viewer_request *asked,
+					   struct ss_wanted *wanted, struct ss_answer *out,
+					   struct ss_error *err)
 {
 	const char *dash = strchr(asked->rest, '-');
 	struct ss_snapshot_subject subject;
@@ -42,26 +43,26 @@ static enum ss_status view_answer_snapshot(const struct ss_asked *asked, struct 
 			"'rank' does not apply to '%.40s': choose it with parameter 'snapshot'",
 			asked->rest);
 	wanted->what = dash ? dash + 1 : NULL;
-	SS_TRY(ss_find_memory(wanted, &found, err));
-	SS_TRY(ss_asked_snapshot_number(asked, &number, err));
-	SS_TRY(ss_asked_snapshot(asked, &opened, err));
+	SS_TRY(ss_request_find_memory(wanted, &found, err));
+	SS_TRY(ss_viewer_snapshot_number(asked, &number, err));
+	SS_TRY(ss_viewer_snapshot(asked, &opened, err));
 	ss_memories_identity(&asked->session->job, number, &identity);
 	subject = opened->subject;
-	SS_TRY(ss_asked_before(asked, &subject.before, err));
-	return ss_snapshot_run(&subject, &identity, &found, wanted, &out->body, err);
+	SS_TRY(ss_viewer_before(asked, &subject.before, err));
+	return ss_session_run_memory(&subject, &identity, &found, wanted, &out->body, err);
 }
 
-static enum ss_status view_answer(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status view_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
 				  struct ss_error *err)
 {
 	struct ss_wanted wanted;
 
-	SS_TRY(ss_asked_wanted(asked, &wanted, err));
+	SS_TRY(ss_viewer_wanted(asked, &wanted, err));
 	wanted.what = asked->rest;
 	out->media_type = format_media_type(wanted.format);
 	if (names_snapshot_view(asked->rest))
 		return view_answer_snapshot(asked, &wanted, out, err);
-	if (ss_asked_text(asked, "snapshot") || ss_asked_text(asked, "before"))
+	if (ss_viewer_text(asked, "snapshot") || ss_viewer_text(asked, "before"))
 		return ss_fail(err, SS_ERR_USAGE, "view '%.40s' does not show a snapshot",
 			       asked->rest);
 	return ss_session_answer(asked->session, &wanted, &out->body, err);

@@ -12,7 +12,7 @@ static int hex_digit_value(char digit)
 {
 	if (digit >= '0' && digit <= '9')
 		return digit - '0';
-	digit = ss_lower(digit);
+	digit = ss_char_lower(digit);
 	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
@@ -66,8 +66,9 @@ static bool route_has_parameter(const struct ss_route *route, const char *name)
 }
 
 /* Decodes "name=value" and adds it; fails if the route does not know the name. */
-static enum ss_status request_add_parameter(struct ss_asked *asked, const struct ss_route *route,
-					    char *part, struct ss_error *err)
+static enum ss_status request_add_parameter(struct ss_viewer_request *asked,
+					    const struct ss_route *route, char *part,
+					    struct ss_error *err)
 {
 	char *value = strchr(part, '=');
 
@@ -82,7 +83,7 @@ static enum ss_status request_add_parameter(struct ss_asked *asked, const struct
 	if (!*part || !route_has_parameter(route, part))
 		return ss_fail(err, SS_ERR_USAGE, "'%s' has no parameter '%.40s'", route->name,
 			       part);
-	if (ss_asked_text(asked, part))
+	if (ss_viewer_text(asked, part))
 		return ss_fail(err, SS_ERR_USAGE, "parameter '%s' is given twice", part);
 	if (asked->count == SS_PARAMETERS_MAX)
 		return ss_fail(err, SS_ERR_LIMIT, "too many parameters");
@@ -105,13 +106,13 @@ static const struct ss_route *route_find(const struct ss_runs *runs, char *path,
 	return NULL;
 }
 
-static enum ss_status request_find_run(struct ss_asked *asked, struct ss_error *err)
+static enum ss_status request_find_run(struct ss_viewer_request *asked, struct ss_error *err)
 {
 	int64_t run;
 
 	if (!asked->runs->count)
 		return ss_fail(err, SS_ERR_USAGE, "no run is open");
-	SS_TRY(ss_asked_int(asked, "run", 0, (int64_t)asked->runs->count - 1, 0, &run, err));
+	SS_TRY(ss_viewer_int(asked, "run", 0, (int64_t)asked->runs->count - 1, 0, &run, err));
 	asked->session = asked->runs->sessions[run];
 	return SS_OK;
 }
@@ -120,7 +121,7 @@ static enum ss_status request_find_run(struct ss_asked *asked, struct ss_error *
 static enum ss_status request_answer(const struct ss_runs *runs, char *target,
 				     struct ss_answer *out, struct ss_error *err)
 {
-	struct ss_asked asked = { .runs = runs };
+	struct ss_viewer_request asked = { .runs = runs };
 	char *query = strchr(target, '?');
 	const struct ss_route *route;
 

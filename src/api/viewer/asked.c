@@ -7,7 +7,7 @@
 
 #include "api/viewer/route.h"
 
-const char *ss_asked_text(const struct ss_asked *asked, const char *name)
+const char *ss_viewer_text(const struct ss_viewer_request *asked, const char *name)
 {
 	for (uint32_t i = 0; i < asked->count; i++)
 		if (strcmp(asked->parameters[i].name, name) == 0)
@@ -33,10 +33,10 @@ static bool parameter_read_int(const char *text, const char *stop, int64_t *out)
 	return true;
 }
 
-enum ss_status ss_asked_int(const struct ss_asked *asked, const char *name, int64_t low,
-			    int64_t high, int64_t otherwise, int64_t *out, struct ss_error *err)
+enum ss_status ss_viewer_int(const struct ss_viewer_request *asked, const char *name, int64_t low,
+			     int64_t high, int64_t otherwise, int64_t *out, struct ss_error *err)
 {
-	const char *text = ss_asked_text(asked, name);
+	const char *text = ss_viewer_text(asked, name);
 
 	*out = otherwise;
 	if (!text)
@@ -48,19 +48,19 @@ enum ss_status ss_asked_int(const struct ss_asked *asked, const char *name, int6
 	return SS_OK;
 }
 
-enum ss_status ss_asked_needed(const struct ss_asked *asked, const char *name, int64_t low,
-			       int64_t high, int64_t *out, struct ss_error *err)
+enum ss_status ss_viewer_int_required(const struct ss_viewer_request *asked, const char *name,
+				      int64_t low, int64_t high, int64_t *out, struct ss_error *err)
 {
-	if (!ss_asked_text(asked, name))
+	if (!ss_viewer_text(asked, name))
 		return ss_fail(err, SS_ERR_USAGE, "parameter '%s' is missing", name);
-	return ss_asked_int(asked, name, low, high, low, out, err);
+	return ss_viewer_int(asked, name, low, high, low, out, err);
 }
 
-enum ss_status ss_asked_list(const struct ss_asked *asked, const char *name, uint32_t end,
-			     uint32_t *items, uint32_t capacity, uint32_t *count,
-			     struct ss_error *err)
+enum ss_status ss_viewer_int_list(const struct ss_viewer_request *asked, const char *name,
+				  uint32_t end, uint32_t *items, uint32_t capacity, uint32_t *count,
+				  struct ss_error *err)
 {
-	const char *text = ss_asked_text(asked, name);
+	const char *text = ss_viewer_text(asked, name);
 
 	*count = 0;
 	while (text && *text) {
@@ -81,13 +81,13 @@ enum ss_status ss_asked_list(const struct ss_asked *asked, const char *name, uin
 	return SS_OK;
 }
 
-enum ss_status ss_asked_wanted(const struct ss_asked *asked, struct ss_wanted *out,
-			       struct ss_error *err)
+enum ss_status ss_viewer_wanted(const struct ss_viewer_request *asked, struct ss_wanted *out,
+				struct ss_error *err)
 {
 	int64_t top;
 
-	*out = (struct ss_wanted){ .format = ss_asked_text(asked, "format") };
-	SS_TRY(ss_asked_int(asked, "top", 0, UINT32_MAX, 0, &top, err));
+	*out = (struct ss_wanted){ .format = ss_viewer_text(asked, "format") };
+	SS_TRY(ss_viewer_int(asked, "top", 0, UINT32_MAX, 0, &top, err));
 	out->top = (uint32_t)top;
 	for (uint32_t i = 0; i < asked->count; i++) {
 		const char *name = asked->parameters[i].name;
@@ -100,8 +100,8 @@ enum ss_status ss_asked_wanted(const struct ss_asked *asked, struct ss_wanted *o
 	return SS_OK;
 }
 
-enum ss_status ss_asked_timeline(const struct ss_asked *asked, struct ss_timeline **out,
-				 struct ss_error *err)
+enum ss_status ss_viewer_timeline(const struct ss_viewer_request *asked, struct ss_timeline **out,
+				  struct ss_error *err)
 {
 	struct ss_session *session = asked->session;
 
@@ -111,12 +111,13 @@ enum ss_status ss_asked_timeline(const struct ss_asked *asked, struct ss_timelin
 		       : ss_timeline_make(&session->timeline, &session->job, &session->memory, err);
 }
 
-enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *timeline,
-			     uint32_t *out, struct ss_error *err)
+enum ss_status ss_viewer_file(const struct ss_viewer_request *asked, struct ss_timeline *timeline,
+			      uint32_t *out, struct ss_error *err)
 {
 	int64_t file;
 
-	SS_TRY(ss_asked_needed(asked, "file", 0, (int64_t)timeline->file_count - 1, &file, err));
+	SS_TRY(ss_viewer_int_required(asked, "file", 0, (int64_t)timeline->file_count - 1, &file,
+				      err));
 	*out = (uint32_t)file;
 	return timeline->files[file].trace
 		       ? SS_OK
@@ -128,9 +129,9 @@ enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *t
 				 file);
 }
 
-enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_timeline *timeline,
-			      struct ss_arena *arena, uint32_t **out, uint32_t *count,
-			      struct ss_error *err)
+enum ss_status ss_viewer_files(const struct ss_viewer_request *asked,
+			       const struct ss_timeline *timeline, struct ss_arena *arena,
+			       uint32_t **out, uint32_t *count, struct ss_error *err)
 {
 	uint32_t *named = SS_ARENA_NEW(arena, uint32_t, (size_t)timeline->file_count + 1);
 	bool *wanted = SS_ARENA_NEW(arena, bool, (size_t)timeline->file_count + 1);
@@ -138,8 +139,8 @@ enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_time
 
 	if (!named || !wanted)
 		return ss_fail_memory(err, "the list of files");
-	SS_TRY(ss_asked_list(asked, "files", timeline->file_count, named, timeline->file_count,
-			     &named_count, err));
+	SS_TRY(ss_viewer_int_list(asked, "files", timeline->file_count, named, timeline->file_count,
+				  &named_count, err));
 	for (uint32_t i = 0; i < named_count; i++)
 		wanted[named[i]] = true;
 	*out = named;
@@ -150,26 +151,26 @@ enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_time
 	return SS_OK;
 }
 
-enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *out,
-			       struct ss_error *err)
+enum ss_status ss_viewer_window(const struct ss_viewer_request *asked, struct ss_window *out,
+				struct ss_error *err)
 {
 	/* numbers of JavaScript are exact up to here; differences fit in any case */
 	const int64_t most_ns = INT64_C(1) << 53;
 	int64_t pixels;
 
-	SS_TRY(ss_asked_needed(asked, "from", -most_ns, most_ns, &out->from_ns, err));
-	SS_TRY(ss_asked_needed(asked, "to", -most_ns, most_ns, &out->to_ns, err));
-	SS_TRY(ss_asked_needed(asked, "pixels", 1, SS_PIXELS_MAX, &pixels, err));
+	SS_TRY(ss_viewer_int_required(asked, "from", -most_ns, most_ns, &out->from_ns, err));
+	SS_TRY(ss_viewer_int_required(asked, "to", -most_ns, most_ns, &out->to_ns, err));
+	SS_TRY(ss_viewer_int_required(asked, "pixels", 1, SS_PIXELS_MAX, &pixels, err));
 	if (out->to_ns <= out->from_ns)
 		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' must be greater than 'from'");
 	out->pixels = (uint32_t)pixels;
 	return SS_OK;
 }
 
-enum ss_status ss_asked_color(const struct ss_asked *asked, enum ss_paint_by *out,
-			      struct ss_error *err)
+enum ss_status ss_viewer_color(const struct ss_viewer_request *asked, enum ss_paint_by *out,
+			       struct ss_error *err)
 {
-	const char *name = ss_asked_text(asked, "color");
+	const char *name = ss_viewer_text(asked, "color");
 
 	*out = SS_PAINT_CATEGORY;
 	if (!name || ss_paint_find(name, out))
@@ -180,8 +181,8 @@ enum ss_status ss_asked_color(const struct ss_asked *asked, enum ss_paint_by *ou
 
 /* --- snapshots ---------------------------------------------------------------------------- */
 
-enum ss_status ss_asked_snapshot_number(const struct ss_asked *asked, uint32_t *out,
-					struct ss_error *err)
+enum ss_status ss_viewer_snapshot_number(const struct ss_viewer_request *asked, uint32_t *out,
+					 struct ss_error *err)
 {
 	uint32_t count = ss_memories_count(&asked->session->job);
 	int64_t number;
@@ -192,24 +193,25 @@ enum ss_status ss_asked_snapshot_number(const struct ss_asked *asked, uint32_t *
 			"the run has no memory snapshot (torch.cuda.memory."
 			"_dump_snapshot() writes one), and none of its traces has memory events "
 			"(profile_memory=True)");
-	SS_TRY(ss_asked_int(asked, "snapshot", 0, (int64_t)count - 1, 0, &number, err));
+	SS_TRY(ss_viewer_int(asked, "snapshot", 0, (int64_t)count - 1, 0, &number, err));
 	*out = (uint32_t)number;
 	return SS_OK;
 }
 
-enum ss_status ss_asked_snapshot(const struct ss_asked *asked, const struct ss_opened **out,
-				 struct ss_error *err)
+enum ss_status ss_viewer_snapshot(const struct ss_viewer_request *asked,
+				  const struct ss_opened **out, struct ss_error *err)
 {
 	uint32_t number = 0;
 
-	SS_TRY(ss_asked_snapshot_number(asked, &number, err));
+	SS_TRY(ss_viewer_snapshot_number(asked, &number, err));
 	return ss_memories_open(&asked->session->memories, &asked->session->job, number, out, err);
 }
 
-enum ss_status ss_asked_device(const struct ss_asked *asked, const struct ss_opened *opened,
-			       const struct ss_device_memory **out, struct ss_error *err)
+enum ss_status ss_viewer_device(const struct ss_viewer_request *asked,
+				const struct ss_opened *opened, const struct ss_device_memory **out,
+				struct ss_error *err)
 {
-	const char *name = ss_asked_text(asked, "device");
+	const char *name = ss_viewer_text(asked, "device");
 
 	*out = ss_opened_device(opened, name);
 	if (*out || (!name && opened->snapshot.curve.count))
@@ -218,8 +220,8 @@ enum ss_status ss_asked_device(const struct ss_asked *asked, const struct ss_ope
 		    : ss_fail(err, SS_ERR_MISSING, "the snapshot has no device");
 }
 
-enum ss_status ss_asked_before(const struct ss_asked *asked, const struct ss_snapshot_subject **out,
-			       struct ss_error *err)
+enum ss_status ss_viewer_before(const struct ss_viewer_request *asked,
+				const struct ss_snapshot_subject **out, struct ss_error *err)
 {
 	struct ss_session *other = asked->session;
 	uint32_t runs = asked->runs->count, count;
@@ -231,7 +233,7 @@ enum ss_status ss_asked_before(const struct ss_asked *asked, const struct ss_sna
 		if (asked->runs->sessions[i] != asked->session)
 			other = asked->runs->sessions[i];
 	count = ss_memories_count(&other->job);
-	SS_TRY(ss_asked_int(asked, "before", 0, (int64_t)count - 1, -1, &number, err));
+	SS_TRY(ss_viewer_int(asked, "before", 0, (int64_t)count - 1, -1, &number, err));
 	if (number < 0 && other != asked->session && count)
 		number = 0;
 	if (number < 0)

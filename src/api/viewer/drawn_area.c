@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-static enum ss_status drawn_area_read_group(const struct ss_asked *asked, enum ss_area_group *out,
-					    struct ss_error *err)
+static enum ss_status drawn_area_read_group(const struct ss_viewer_request *asked,
+					    enum ss_area_group *out, struct ss_error *err)
 {
-	const char *name = ss_asked_text(asked, "group");
+	const char *name = ss_viewer_text(asked, "group");
 
 	for (int i = 0; i < SS_AREA_GROUPS; i++) {
 		*out = (enum ss_area_group)i;
@@ -20,10 +20,11 @@ static enum ss_status drawn_area_read_group(const struct ss_asked *asked, enum s
 	return ss_fail(err, SS_ERR_USAGE, "parameter 'group' takes category, line or stack");
 }
 
-static enum ss_status drawn_area_read_axis(const struct ss_asked *asked, const struct ss_area *area,
-					   bool *by_time, struct ss_error *err)
+static enum ss_status drawn_area_read_axis(const struct ss_viewer_request *asked,
+					   const struct ss_area *area, bool *by_time,
+					   struct ss_error *err)
 {
-	const char *axis = ss_asked_text(asked, "axis");
+	const char *axis = ss_viewer_text(asked, "axis");
 
 	*by_time = axis && strcmp(axis, "time") == 0;
 	if (axis && !*by_time && strcmp(axis, "event") != 0)
@@ -73,18 +74,18 @@ static void drawn_area_draw(struct ss_drawn_area *drawn)
 	}
 }
 
-enum ss_status ss_drawn_area_make(struct ss_drawn_area *drawn, const struct ss_asked *asked,
-				  struct ss_error *err)
+enum ss_status ss_drawn_area_make(struct ss_drawn_area *drawn,
+				  const struct ss_viewer_request *asked, struct ss_error *err)
 {
 	const struct ss_opened *opened;
 	const struct ss_device_memory *device;
 	enum ss_area_group group;
 
 	*drawn = (struct ss_drawn_area){ .memory = &asked->session->memory };
-	SS_TRY(ss_asked_snapshot(asked, &opened, err));
-	SS_TRY(ss_asked_device(asked, opened, &device, err));
+	SS_TRY(ss_viewer_snapshot(asked, &opened, err));
+	SS_TRY(ss_viewer_device(asked, opened, &device, err));
 	SS_TRY(drawn_area_read_group(asked, &group, err));
-	SS_TRY(ss_asked_window(asked, &drawn->window, err));
+	SS_TRY(ss_viewer_window(asked, &drawn->window, err));
 	SS_TRY(ss_areas_find(&asked->session->areas, opened, device, group, &drawn->area, err));
 	SS_TRY(drawn_area_read_axis(asked, drawn->area, &drawn->by_time, err));
 	drawn->pixels = ss_memory_resize(drawn->memory, NULL, 0,

@@ -20,8 +20,8 @@ struct ss_drawn_area {
 
 /* To be released when SS_OK came back. */
 SS_MUST_USE
-enum ss_status ss_drawn_area_make(struct ss_drawn_area *drawn, const struct ss_asked *asked,
-				  struct ss_error *err);
+enum ss_status ss_drawn_area_make(struct ss_drawn_area *drawn,
+				  const struct ss_viewer_request *asked, struct ss_error *err);
 void ss_drawn_area_release(struct ss_drawn_area *drawn);
 
 /* Columns of binary answers. */

@@ -76,7 +76,7 @@ static void spot_add_device(const struct ss_opened *opened, const struct ss_devi
 		     is_first ? "" : ",", name, device->count, device->end.segments,
 		     device->is_exact ? "true" : "false");
 	ss_spot_int_known("span_ns",
-			  device->count ? ss_snapshot_moment(snapshot, device, last) : -1, out);
+			  device->count ? ss_snapshot_time_ns(snapshot, device, last) : -1, out);
 	ss_spot_int_known("peak_event",
 			  device->count && device->peak_row != SS_NO_ROW
 				  ? (int64_t)(device->peak_row - device->first)

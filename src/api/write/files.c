@@ -89,7 +89,7 @@ static enum ss_status session_write_pack(struct ss_session *session, uint32_t in
 	SS_TRY(session_find_trace(session, index, &file, err));
 	/* the path that is shown has another name where the file is redacted */
 	status = ss_pack_write(&file->trace,
-			       file->source && !ss_redactor_replaces(session->job.redactor)
+			       file->source && !ss_redact_replaces(session->job.redactor)
 				       ? file->source
 				       : file->subject.path,
 			       form, ss_writing_put, &writing, err);
@@ -154,7 +154,7 @@ enum ss_status ss_writing_put(void *context, const char *bytes, size_t length, s
 {
 	struct ss_writing *writing = context;
 
-	if (ss_watch_is_cancelled(writing->watch))
+	if (ss_progress_is_cancelled(writing->watch))
 		return ss_fail(err, SS_ERR_STOPPED, "stopped");
 	writing->bytes += length;
 	return writing->sink->write(writing->sink->context, bytes, length)

@@ -173,7 +173,7 @@ static enum ss_status html_check_pack(struct ss_text *encoded, const struct ss_t
 		return html_check_fail(&why, err);
 	status = ss_source_open_memory(encoded->data, encoded->length, memory, &source, &why);
 	if (status == SS_OK)
-		status = ss_load(source, &options, memory, &again, &why);
+		status = ss_trace_load(source, &options, memory, &again, &why);
 	if (status == SS_OK) {
 		status = ss_pack_compare(trace, &again, &why);
 		ss_trace_release(&again);
@@ -294,7 +294,7 @@ static enum ss_status html_put_script_head(struct html_report *reporting, uint32
 			     err));
 	SS_TRY(html_put_text(reporting, number, err));
 	SS_TRY(html_put_text(reporting, "\" data-name=\"", err));
-	if (!ss_redactor_replaces(reporting->redactor))
+	if (!ss_redact_replaces(reporting->redactor))
 		SS_TRY(html_put_folder(reporting, path, err));
 	SS_TRY(html_put_escaped(reporting, name, err));
 	return html_put_text(reporting, "\">", err);
@@ -344,8 +344,8 @@ static enum ss_status html_put_snapshot(struct html_report *reporting, uint32_t 
 			       snapshot->path);
 	SS_TRY(html_put_script_head(reporting, run, snapshot->path, path_last_part(snapshot->path),
 				    err));
-	SS_TRY(ss_job_source(&(struct ss_path){ .path = snapshot->source }, true,
-			     reporting->redactor, memory, &source, err));
+	SS_TRY(ss_job_open_source(&(struct ss_path){ .path = snapshot->source }, true,
+				  reporting->redactor, memory, &source, err));
 	status = ss_source_is_same(source, snapshot->stamp, snapshot->source, err);
 	if (status == SS_OK)
 		status = ss_gzip_writer_open(memory, html_encode, reporting, &reporting->gzip, err);

@@ -87,8 +87,8 @@ static enum ss_status merge_write_rank(struct merging *merging, bool *has_events
 	if (strcmp(rank->source, "-") == 0)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "cannot merge standard input: it cannot be read a second time");
-	status = ss_job_source(&(struct ss_path){ .path = rank->source }, false, merging->redactor,
-			       memory, &source, err);
+	status = ss_job_open_source(&(struct ss_path){ .path = rank->source }, false,
+				    merging->redactor, memory, &source, err);
 	if (status == SS_OK)
 		status = ss_pack_is_next(source, &is_pack, err);
 	if (status == SS_OK && is_pack)

@@ -42,7 +42,7 @@ enum ss_status ss_redactor_new(const unsigned char *key, const char *keep, struc
 	redactor = ss_memory_resize(&outside, NULL, 0, sizeof(*redactor));
 	if (!redactor)
 		return ss_fail_memory(err, "the list of changes");
-	status = ss_redactor_open(redactor, key, err);
+	status = ss_redact_open(redactor, key, err);
 	for (const char *at = keep; at && *at && status == SS_OK; at += *at == ',') {
 		size_t length = strcspn(at, ",");
 
@@ -63,7 +63,7 @@ void ss_redactor_free(struct ss_redactor *redactor)
 	if (!redactor)
 		return;
 	ss_memory_init(&outside, 0);
-	ss_redactor_close(redactor);
+	ss_redact_close(redactor);
 	ss_memory_free(&outside, redactor, 0);
 }
 
@@ -85,7 +85,7 @@ static void redactor_write_text(const struct ss_redactor *redactor, struct ss_te
 	const char *before = "";
 
 	for (int i = 0; i < SS_REDACT_CLASSES; i++) {
-		uint32_t count = ss_redactor_count(redactor, (enum ss_redact_class)i);
+		uint32_t count = ss_redact_count(redactor, (enum ss_redact_class)i);
 
 		if (!count)
 			continue;
@@ -103,7 +103,7 @@ static void redactor_write_json(const struct ss_redactor *redactor, struct ss_te
 	for (int i = 0; i < SS_REDACT_CLASSES; i++)
 		ss_text_addf(out, "%s\n  {\"class\": \"%s\", \"distinct\": %u, \"texts\": %llu}",
 			     i ? "," : "", ss_redact_class_title((enum ss_redact_class)i, 1),
-			     ss_redactor_count(redactor, (enum ss_redact_class)i),
+			     ss_redact_count(redactor, (enum ss_redact_class)i),
 			     (unsigned long long)redactor->texts[i]);
 	ss_text_add_string(out, "\n]}\n");
 }
@@ -178,7 +178,7 @@ enum ss_status ss_redactor_name(struct ss_redactor *redactor, const char *name, 
 				struct ss_error *err)
 {
 	if (ss_redact_text(redactor, SS_REDACT_FILE, name, strlen(name), out))
-		ss_redactor_note(redactor, SS_REDACT_FILE, name, strlen(name));
+		ss_redact_note(redactor, SS_REDACT_FILE, name, strlen(name));
 	else
 		ss_text_add_string(out, name);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the name of a file") : SS_OK;
@@ -217,7 +217,7 @@ enum ss_status ss_redactor_copy(struct ss_redactor *redactor, const char *path, 
 
 	*bytes = 0;
 	ss_memory_init(&memory, 0);
-	status = ss_job_source(&asked, true, redactor, &memory, &source, &why);
+	status = ss_job_open_source(&asked, true, redactor, &memory, &source, &why);
 	if (status == SS_OK && compressed)
 		status = ss_gzip_writer_open(&memory, ss_writing_put, &writing, &gzip, &why);
 	if (status == SS_OK)

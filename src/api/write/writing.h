@@ -10,8 +10,8 @@
 
 struct ss_writing {
 	const struct ss_sink *sink;
-	const char *what;             /* "the packed trace" */
-	const struct ss_watch *watch; /* of the session; NULL: nobody cancels */
+	const char *what;                       /* "the packed trace" */
+	const struct ss_progress_report *watch; /* of the session; NULL: nobody cancels */
 	uint64_t bytes;
 };
 

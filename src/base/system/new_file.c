@@ -258,7 +258,7 @@ enum ss_status ss_new_file_sync(struct ss_new_file *file, struct ss_error *err)
 	return SS_OK;
 }
 
-enum ss_status ss_sync_folder(const char *path, struct ss_error *err)
+enum ss_status ss_new_file_sync_folder(const char *path, struct ss_error *err)
 {
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	enum ss_status status = SS_OK;
@@ -291,7 +291,7 @@ enum ss_status ss_new_file_close(struct ss_new_file *file, struct ss_error *err)
 		return status;
 	}
 	file->temporary[0] = '\0';
-	return ss_folder_of(file->name, folder) ? ss_sync_folder(folder, err) : SS_OK;
+	return ss_folder_of(file->name, folder) ? ss_new_file_sync_folder(folder, err) : SS_OK;
 }
 
 void ss_new_file_drop(struct ss_new_file *file)

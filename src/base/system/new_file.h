@@ -61,7 +61,7 @@ enum ss_status ss_new_folder(const char *place, char out[SS_PATH_BYTES], struct 
 
 /* Syncs the names of a folder to the disk, if its file system can. */
 SS_MUST_USE
-enum ss_status ss_sync_folder(const char *path, struct ss_error *err);
+enum ss_status ss_new_file_sync_folder(const char *path, struct ss_error *err);
 
 /* The folder in which a path lies; "." for a name alone. False: it is too long. */
 bool ss_folder_of(const char *path, char out[SS_PATH_BYTES]);

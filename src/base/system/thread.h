@@ -32,15 +32,15 @@ int ss_thread_run_all(uint32_t count, void (*work)(void *context, uint32_t index
 		      void (*stop)(void *context), void *context);
 
 /* The rows from .. to - 1. */
-struct ss_range {
+struct ss_row_range {
 	uint32_t from, to;
 };
 
 /* The share of worker `index` of `threads` in `count` rows. */
-static inline struct ss_range ss_thread_share(uint32_t count, uint32_t threads, uint32_t index)
+static inline struct ss_row_range ss_thread_share(uint32_t count, uint32_t threads, uint32_t index)
 {
-	return (struct ss_range){ (uint32_t)((uint64_t)count * index / threads),
-				  (uint32_t)((uint64_t)count * (index + 1) / threads) };
+	return (struct ss_row_range){ (uint32_t)((uint64_t)count * index / threads),
+				      (uint32_t)((uint64_t)count * (index + 1) / threads) };
 }
 
 /* A lock that can be waited on. */

@@ -11,12 +11,12 @@
 /* Files that are written beside the output; in the order of `outputs` below. */
 static const struct {
 	const char *option;
-	void (*render)(const struct ss_check_shown *shown, struct ss_text *out);
+	void (*render)(const struct ss_rendered_check *shown, struct ss_text *out);
 } files[] = {
-	{ "junit", ss_check_junit },
-	{ "sarif", ss_check_sarif },
-	{ "bencher", ss_check_bencher },
-	{ "benchmark", ss_check_benchmark },
+	{ "junit", ss_render_check_junit },
+	{ "sarif", ss_render_check_sarif },
+	{ "bencher", ss_render_check_bencher },
+	{ "benchmark", ss_render_check_benchmark },
 };
 
 /* All that is open while the runs are loaded. */
@@ -71,21 +71,21 @@ static int open_outputs(const struct command *command, const struct arguments *a
 }
 
 static void check_render_report(const struct arguments *arguments,
-				const struct ss_check_shown *shown, struct ss_text *out)
+				const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	const char *format = cli_option_text(arguments, "format");
 
 	if (strcmp(format, "json") == 0)
-		ss_check_json(shown, out);
+		ss_render_check_json(shown, out);
 	else if (strcmp(format, "markdown") == 0)
-		ss_check_markdown(shown, out);
+		ss_render_check_markdown(shown, out);
 	else
-		ss_check_text(shown, out);
+		ss_render_check_text(shown, out);
 }
 
 static int write_file(const char *what, struct output *output,
-		      void (*write)(const struct ss_check_shown *shown, struct ss_text *out),
-		      const struct ss_check_shown *shown)
+		      void (*write)(const struct ss_rendered_check *shown, struct ss_text *out),
+		      const struct ss_rendered_check *shown)
 {
 	struct ss_error err = { 0 };
 	struct ss_text text = { 0 };
@@ -104,17 +104,17 @@ static int write_file(const char *what, struct output *output,
 }
 
 /* Annotations go to standard output, where GitHub reads them. */
-static int tell_github(const char *what, const struct ss_check_shown *shown)
+static int tell_github(const char *what, const struct ss_rendered_check *shown)
 {
 	struct ss_text text = { 0 };
 	bool is_fine = true;
 
-	ss_check_github(shown, &text);
+	ss_render_check_github(shown, &text);
 	fwrite(text.data ? text.data : "", 1, text.length, stdout);
 	ss_text_release(&text);
 	if (!step_summary)
 		return EXIT_FINE;
-	ss_check_step_summary(shown, &text);
+	ss_render_check_step_summary(shown, &text);
 	is_fine = text.data && fwrite(text.data, 1, text.length, step_summary) == text.length;
 	is_fine = fclose(step_summary) == 0 && is_fine;
 	ss_text_release(&text);
@@ -124,7 +124,7 @@ static int tell_github(const char *what, const struct ss_check_shown *shown)
 }
 
 static int check_write_reports(const struct command *command, const struct arguments *arguments,
-			       const struct ss_check_shown *shown, struct written *written)
+			       const struct ss_rendered_check *shown, struct written *written)
 {
 	struct ss_error err = { 0 };
 	struct ss_text text = { 0 };
@@ -207,11 +207,11 @@ static int check_session(const struct command *command, const struct arguments *
 		check_drop_report(&written);
 		code = show_fail(command->name, &err);
 	} else {
-		struct ss_check_shown shown = { .check = &checking->check,
-						.summary = &checking->summary,
-						.name = cli_option_text(arguments, "name"),
-						.width = request.width,
-						.color = request.color };
+		struct ss_rendered_check shown = { .check = &checking->check,
+						   .summary = &checking->summary,
+						   .name = cli_option_text(arguments, "name"),
+						   .width = request.width,
+						   .color = request.color };
 
 		ss_checking_show(session, &shown);
 		code = check_write_reports(command, arguments, &shown, &written);

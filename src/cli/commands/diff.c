@@ -57,7 +57,7 @@ static int diff_run(const struct command *command, const struct arguments *argum
 		return EXIT_USAGE;
 	}
 	/* report a wrong name before anything is loaded */
-	if (request.what && ss_find_named(request.what, &view, &err) != SS_OK)
+	if (request.what && ss_request_find_named(request.what, &view, &err) != SS_OK)
 		return show_fail(command->name, &err);
 	code = show_begin(command->name, arguments,
 			  &(struct output_inputs){ .paths = arguments->paths,

@@ -88,7 +88,7 @@ static enum ss_status digest_open_trace(const struct ready *ready, struct ss_ses
 	open.progress = ready->is_first ? progress_step : go_on;
 	open.progress_context = &bar;
 	SS_TRY(ss_session_begin(&open, out, err));
-	(*out)->job.keeper = &ss_digest_keeper;
+	(*out)->job.keeper = &ss_diagnose_digest_summarizer;
 	if (ready->is_first)
 		progress_begin(&bar, cli_option_text(arguments, "progress"));
 	status = ss_session_add(*out, &open, err);
@@ -204,7 +204,8 @@ static bool digest_is_wanted(struct digesting *digesting, const char *origin, co
 
 	if (stat(output, &info) != 0)
 		return true;
-	age = resumes ? ss_job_digest_age(output, origin, &ss_diagnose_keeper, digesting->memory)
+	age = resumes ? ss_job_digest_age(output, origin, &ss_diagnose_summarizer,
+					  digesting->memory)
 		      : SS_DIGEST_OLD;
 	if (age == SS_DIGEST_CURRENT) {
 		digesting->tally.current++;
@@ -466,7 +467,7 @@ static int digest_paths(struct digesting *digesting, struct ss_paths *paths, str
 	uint32_t count = 0;
 	int code;
 
-	if (ss_find_choose(paths, arena->memory, &packs, &err) != SS_OK)
+	if (ss_find_choose_packs(paths, arena->memory, &packs, &err) != SS_OK)
 		return show_fail(digesting->what, &err);
 	code = check_names(digesting, paths, &count);
 	if (code != EXIT_FINE)

@@ -37,7 +37,7 @@ static enum ss_status explain_render(const struct ss_request *request, struct ss
 				     struct ss_error *err)
 {
 	const char *page = request->what ? page_of(request->what) : NULL;
-	struct ss_guess guess = ss_guess_begin(request->what ? request->what : "");
+	struct ss_closest_name guess = ss_closest_name_begin(request->what ? request->what : "");
 	enum ss_status status;
 
 	if (request->what && strcmp(request->format, "text") != 0 &&
@@ -52,7 +52,7 @@ static enum ss_status explain_render(const struct ss_request *request, struct ss
 		return SS_OK;
 	}
 	for (size_t i = 0; status == SS_ERR_USAGE && i < SS_COUNT(pages); i++)
-		ss_guess_add(&guess, pages[i].name);
+		ss_closest_name_add(&guess, pages[i].name);
 	if (guess.best && !strstr(err->text, "did you mean"))
 		return ss_fail(err, SS_ERR_USAGE,
 			       "no rule, view or command called '%.60s'; did you mean '%s'?",

@@ -20,14 +20,14 @@ static const struct help_topic *topic_of(const char *name)
 
 static int help_refuse_name(const struct command *self, const char *name)
 {
-	struct ss_guess guess = ss_guess_begin(name);
+	struct ss_closest_name guess = ss_closest_name_begin(name);
 	const char *command = command_suggest(name);
 	const struct help_topic *topic;
 
 	if (command)
-		ss_guess_add(&guess, command);
+		ss_closest_name_add(&guess, command);
 	for (size_t i = 0; (topic = help_topic_at(i)) != NULL; i++)
-		ss_guess_add(&guess, topic->name);
+		ss_closest_name_add(&guess, topic->name);
 	fprintf(stderr, "stepscope %s: no command or topic called '%s'", self->name, name);
 	if (guess.best)
 		fprintf(stderr, "; did you mean '%s'?", guess.best);

@@ -67,13 +67,13 @@ static bool sim_fill_options(const struct arguments *arguments, struct ss_simula
 /* A name that is not there: says so, with the one that was probably meant. */
 static bool knows(const char *name)
 {
-	struct ss_guess guess = ss_guess_begin(name);
+	struct ss_closest_name guess = ss_closest_name_begin(name);
 	struct ss_sim_preset preset, best;
 
 	if (ss_sim_preset_find(name, &preset))
 		return true;
 	for (size_t i = 0; ss_sim_preset_at(i, &preset); i++) {
-		ss_guess_add(&guess, preset.name);
+		ss_closest_name_add(&guess, preset.name);
 		if (guess.best == preset.name) {
 			best = preset;
 			guess.best = best.name;

@@ -215,10 +215,11 @@ static void store_allow(const struct arguments *arguments, struct sandbox_needs 
 
 static int store_refuse_words(const struct command *command, const struct arguments *arguments)
 {
-	struct ss_guess guess = ss_guess_begin(arguments->path_count ? arguments->paths[0] : "");
+	struct ss_closest_name guess = ss_closest_name_begin(
+		arguments->path_count ? arguments->paths[0] : "");
 
 	for (size_t i = 0; i < SS_COUNT(actions); i++)
-		ss_guess_add(&guess, actions[i].name);
+		ss_closest_name_add(&guess, actions[i].name);
 	fprintf(stderr, "stepscope %s: ", command->name);
 	if (arguments->path_count)
 		fprintf(stderr, "no action called '%s'; ", arguments->paths[0]);

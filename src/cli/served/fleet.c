@@ -105,7 +105,7 @@ static enum ss_status fleet_answer_query(struct fleet *fleet, const struct ss_fl
 }
 
 /* What is wrong is an answer: a store may be empty, or DuckDB missing. */
-static enum ss_status fleet_route_run(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status fleet_route_run(const struct ss_viewer_request *asked, struct ss_answer *out,
 				      struct ss_error *err)
 {
 	struct fleet *fleet = asked->runs->own->context;
@@ -117,7 +117,7 @@ static enum ss_status fleet_route_run(const struct ss_asked *asked, struct ss_an
 	if (!query || strstr(query->text, "{run}"))
 		return ss_fail(err, SS_ERR_MISSING, "no question called '%.40s' about the fleet",
 			       asked->rest);
-	status = fleet_answer_query(fleet, query, ss_asked_text(asked, "label"), &body, &problem);
+	status = fleet_answer_query(fleet, query, ss_viewer_text(asked, "label"), &body, &problem);
 	ss_text_add_string(&out->body, "{\"schema\":\"stepscope.fleet/1\",\"store\":");
 	ss_render_quoted(&out->body, fleet->store.path);
 	ss_text_add_string(&out->body, ",\"error\":");

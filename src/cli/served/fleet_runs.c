@@ -159,11 +159,11 @@ static enum ss_status fleet_run_open(struct fleet *fleet, const char *id, struct
 	return status;
 }
 
-static enum ss_status run_open(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status run_open(const struct ss_viewer_request *asked, struct ss_answer *out,
 			       struct ss_error *err)
 {
 	struct fleet *fleet = asked->runs->own->context;
-	const char *id = ss_asked_text(asked, "id");
+	const char *id = ss_viewer_text(asked, "id");
 	struct ss_error problem = { 0 };
 	enum ss_status status;
 
@@ -191,12 +191,12 @@ static bool fleet_run_is_apart(const struct fleet_run *run, const char *request)
 }
 
 /* Each kind has its worker: a route of one must not run on that of the other. */
-static enum ss_status fleet_run_ask(const struct ss_asked *asked, bool apart, struct ss_answer *out,
-				    struct ss_error *err)
+static enum ss_status fleet_run_ask(const struct ss_viewer_request *asked, bool apart,
+				    struct ss_answer *out, struct ss_error *err)
 {
 	struct fleet *fleet = asked->runs->own->context;
-	const char *request = ss_asked_text(asked, "ask");
-	struct fleet_run *run = fleet_run_take(fleet, ss_asked_text(asked, "id"));
+	const char *request = ss_viewer_text(asked, "ask");
+	struct fleet_run *run = fleet_run_take(fleet, ss_viewer_text(asked, "id"));
 	struct ss_answer inner = { .size = sizeof(inner) };
 	enum ss_status status;
 
@@ -218,13 +218,13 @@ static enum ss_status fleet_run_ask(const struct ss_asked *asked, bool apart, st
 	return status;
 }
 
-static enum ss_status run_in(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status run_in(const struct ss_viewer_request *asked, struct ss_answer *out,
 			     struct ss_error *err)
 {
 	return fleet_run_ask(asked, false, out, err);
 }
 
-static enum ss_status run_in_apart(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status run_in_apart(const struct ss_viewer_request *asked, struct ss_answer *out,
 				   struct ss_error *err)
 {
 	return fleet_run_ask(asked, true, out, err);

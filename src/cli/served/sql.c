@@ -38,7 +38,7 @@ static int64_t sql_route_clock_ns(void)
 	return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
 }
 
-static struct served_sql *desk_of(const struct ss_asked *asked)
+static struct served_sql *desk_of(const struct ss_viewer_request *asked)
 {
 	struct served *served = asked->runs->own->context;
 
@@ -97,8 +97,8 @@ void served_end(struct served *served)
 }
 
 /* The database of the run that is asked about. */
-static enum ss_status sql_route_open_database(const struct ss_asked *asked, struct ss_sql **out,
-					      struct ss_error *err)
+static enum ss_status sql_route_open_database(const struct ss_viewer_request *asked,
+					      struct ss_sql **out, struct ss_error *err)
 {
 	struct served_sql *desk = desk_of(asked);
 	uint32_t run = 0;
@@ -115,7 +115,7 @@ static enum ss_status sql_route_open_database(const struct ss_asked *asked, stru
 
 /* One query of the page. */
 struct running {
-	const struct ss_asked *asked;
+	const struct ss_viewer_request *asked;
 	struct ss_sql *sql;
 	const char *query; /* all statements */
 	int64_t begin_ns;
@@ -271,13 +271,13 @@ static void add_answer(const struct running *running, enum ss_status status,
 	ss_text_add_string(out, "}\n");
 }
 
-static enum ss_status run_sql(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status run_sql(const struct ss_viewer_request *asked, struct ss_answer *out,
 			      struct ss_error *err)
 {
 	struct served_sql *desk = desk_of(asked);
-	const char *format = ss_asked_text(asked, "format");
+	const char *format = ss_viewer_text(asked, "format");
 	struct running running = { .asked = asked,
-				   .query = ss_asked_text(asked, "query"),
+				   .query = ss_viewer_text(asked, "query"),
 				   .is_csv = format && strcmp(format, "csv") == 0,
 				   .begin_ns = sql_route_clock_ns(),
 				   .at = -1 };
@@ -287,7 +287,7 @@ static enum ss_status run_sql(const struct ss_asked *asked, struct ss_answer *ou
 
 	if (format && !running.is_csv && strcmp(format, "json") != 0)
 		return ss_fail(err, SS_ERR_USAGE, "'format' is json or csv");
-	SS_TRY(ss_asked_int(asked, "id", 0, INT64_MAX, 0, &id, err));
+	SS_TRY(ss_viewer_int(asked, "id", 0, INT64_MAX, 0, &id, err));
 	if (!running.query)
 		running.query = "";
 	desk->end_ns = running.begin_ns + QUERY_SECONDS * NS_PER_SECOND;
@@ -307,14 +307,14 @@ static enum ss_status run_sql(const struct ss_asked *asked, struct ss_answer *ou
 	return running.is_csv ? status : SS_OK;
 }
 
-static enum ss_status run_stop(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status run_stop(const struct ss_viewer_request *asked, struct ss_answer *out,
 			       struct ss_error *err)
 {
 	struct served_sql *desk = desk_of(asked);
 	bool is_running;
 	int64_t id;
 
-	SS_TRY(ss_asked_needed(asked, "id", 1, INT64_MAX, &id, err));
+	SS_TRY(ss_viewer_int_required(asked, "id", 1, INT64_MAX, &id, err));
 	ss_gate_lock(desk->gate);
 	desk->stopped = id; /* also of one that waits for its turn */
 	is_running = desk->running == id;

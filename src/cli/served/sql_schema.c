@@ -42,7 +42,7 @@ static void sql_schema_add_table(const struct ss_view *table, struct ss_text *ou
 	ss_text_add_string(out, "]}");
 }
 
-static enum ss_status sql_schema_run(const struct ss_asked *asked, struct ss_answer *out,
+static enum ss_status sql_schema_run(const struct ss_viewer_request *asked, struct ss_answer *out,
 				     struct ss_error *err)
 {
 	const struct served *served = asked->runs->own->context;

@@ -53,12 +53,12 @@ static enum ss_status check_columns(const struct query *query, const struct ss_s
 {
 	uint32_t count = answer->view.column_count;
 
-	if (count <= SS_LAYOUT_COLUMNS || strcmp(query->renderer->name, "text") != 0)
+	if (count <= SS_RENDER_COLUMNS_MAX || strcmp(query->renderer->name, "text") != 0)
 		return SS_OK;
 	return ss_fail(err, SS_ERR_USAGE,
 		       "the result has %u columns and text shows at most %u; select fewer, or use "
 		       "another format (option 'format')",
-		       count, SS_LAYOUT_COLUMNS);
+		       count, SS_RENDER_COLUMNS_MAX);
 }
 
 static enum ss_status print_rows(struct query *query, struct ss_sql_answer *answer,

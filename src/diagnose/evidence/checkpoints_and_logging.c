@@ -159,7 +159,7 @@ static uint8_t side_work_words(const char *text, size_t length, uint8_t where)
 	return found;
 }
 
-const char *ss_frame_function(const char *name)
+const char *ss_code_function_name(const char *name)
 {
 	const char *file = strstr(name, ".py("), *close = file ? strchr(file, ')') : NULL;
 
@@ -168,7 +168,7 @@ const char *ss_frame_function(const char *name)
 	return close + 2 + strspn(close + 2, " ");
 }
 
-bool ss_frame_is_library(const char *name)
+bool ss_code_is_library(const char *name)
 {
 	const char *open = strchr(name, '(');
 	size_t length = open ? (size_t)(open - name) : strlen(name);
@@ -187,7 +187,7 @@ static bool name_is_callback(const char *function)
 
 uint8_t ss_side_work_of(const char *name)
 {
-	const char *function = ss_frame_function(name);
+	const char *function = ss_code_function_name(name);
 	uint8_t what;
 
 	if (name[0] == '<')
@@ -207,7 +207,7 @@ uint8_t ss_side_work_of(const char *name)
 	return what;
 }
 
-const uint8_t *ss_rule_side_work(struct ss_look *context)
+const uint8_t *ss_rule_side_work(struct ss_rule_context *context)
 {
 	const struct ss_trace *trace = context->trace;
 	uint8_t *side_work;

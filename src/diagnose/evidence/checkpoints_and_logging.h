@@ -21,7 +21,7 @@ enum ss_side_work {
 
 /* enum ss_side_work for each name of the trace; made once for all rules. NULL: no memory. */
 SS_MUST_USE
-const uint8_t *ss_rule_side_work(struct ss_look *context);
+const uint8_t *ss_rule_side_work(struct ss_rule_context *context);
 
 /* Of one name. */
 uint8_t ss_side_work_of(const char *name);
@@ -30,9 +30,9 @@ uint8_t ss_side_work_of(const char *name);
  * Where the function begins in the name of a frame: "step" in "train.py(12): step"; the whole
  * name if it does not name a Python file.
  */
-const char *ss_frame_function(const char *name);
+const char *ss_code_function_name(const char *name);
 
 /* Whether a frame belongs to a library: torch, Python itself, or a training framework. */
-bool ss_frame_is_library(const char *name);
+bool ss_code_is_library(const char *name);
 
 #endif

@@ -10,8 +10,8 @@ struct code_place_key {
 	uint32_t name, line;
 };
 
-enum ss_status ss_code_places_init(struct ss_code_places *sites, const struct ss_look *context,
-				   struct ss_error *err)
+enum ss_status ss_code_places_init(struct ss_code_places *sites,
+				   const struct ss_rule_context *context, struct ss_error *err)
 {
 	*sites = (struct ss_code_places){ .memory = context->memory };
 	SS_TRY(ss_facts_places(context->subject->facts, &sites->places, err));

@@ -27,8 +27,8 @@ struct ss_code_places {
 };
 
 SS_MUST_USE
-enum ss_status ss_code_places_init(struct ss_code_places *sites, const struct ss_look *context,
-				   struct ss_error *err);
+enum ss_status ss_code_places_init(struct ss_code_places *sites,
+				   const struct ss_rule_context *context, struct ss_error *err);
 void ss_code_places_release(struct ss_code_places *sites);
 
 /* Counts one more event at the line of a host row, under a name: usually its own. */

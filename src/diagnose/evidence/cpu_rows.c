@@ -73,8 +73,8 @@ static uint32_t thread_row_at(const struct ss_trace *trace, uint32_t track, int6
 	return SS_NO_ROW;
 }
 
-void ss_host_time(const struct ss_trace *trace, uint32_t track, struct ss_interval stretch,
-		  ss_host_sink sink, void *context)
+void ss_cpu_visit_time(const struct ss_trace *trace, uint32_t track, struct ss_interval stretch,
+		       ss_cpu_time_sink sink, void *context)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t end = trace->tracks[track].first_row + trace->tracks[track].row_count;
@@ -114,8 +114,7 @@ static bool row_fills_time(const struct ss_phases *phases, uint32_t row)
 	       !(ss_slice_flags(trace, row) & (SS_NAME_STEP | SS_NAME_STEP_LIKE));
 }
 
-uint32_t ss_host_function(const struct ss_phases *phases, uint32_t track,
-			  struct ss_interval stretch)
+uint32_t ss_cpu_function(const struct ss_phases *phases, uint32_t track, struct ss_interval stretch)
 {
 	const struct ss_trace *trace = phases->trace;
 	const struct ss_slices *slices = &trace->slices;

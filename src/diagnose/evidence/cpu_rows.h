@@ -29,18 +29,18 @@ static inline bool ss_cpu_row_is_named(const struct ss_trace *trace, uint32_t ro
 }
 
 /* Receives the innermost row that was open between two moments; SS_NO_ROW: none was. */
-typedef void (*ss_host_sink)(void *context, uint32_t row, int64_t from_ns, int64_t to_ns);
+typedef void (*ss_cpu_time_sink)(void *context, uint32_t row, int64_t from_ns, int64_t to_ns);
 
 /* Reports each piece of a stretch of a thread, in order of time; they sum to the stretch. */
-void ss_host_time(const struct ss_trace *trace, uint32_t track, struct ss_interval stretch,
-		  ss_host_sink sink, void *context);
+void ss_cpu_visit_time(const struct ss_trace *trace, uint32_t track, struct ss_interval stretch,
+		       ss_cpu_time_sink sink, void *context);
 
 /*
  * The function or range that fills a stretch of a thread: the outermost one around its middle that
  * lies entirely within it, give or take a tenth of its length. Forward, backward and optimizer are
  * the step itself and do not count. SS_NO_ROW: none does.
  */
-uint32_t ss_host_function(const struct ss_phases *phases, uint32_t track,
-			  struct ss_interval stretch);
+uint32_t ss_cpu_function(const struct ss_phases *phases, uint32_t track,
+			 struct ss_interval stretch);
 
 #endif

@@ -25,7 +25,7 @@ struct ddp_mark {
 };
 
 struct gradient_search {
-	const struct ss_look *context;
+	const struct ss_rule_context *context;
 	const struct ss_trace *trace;
 	const struct ss_phases *phases;
 	struct ss_gradients *out;
@@ -55,7 +55,7 @@ static enum ddp_mark_kind ddp_mark_kind_of_name(const struct gradient_search *fi
 		return MARK_ZERO;
 	if ((flags & SS_NAME_COMM_OP) && finder->context->digest->device < 0 &&
 	    strncmp(text, ASK, strlen(ASK)) == 0 &&
-	    ss_collective_of(text + strlen(ASK)) == SS_COLLECTIVE_ALL_REDUCE)
+	    ss_collective_kind_of(text + strlen(ASK)) == SS_COLLECTIVE_ALL_REDUCE)
 		return MARK_ASK;
 	return MARK_NONE;
 }
@@ -110,7 +110,8 @@ static bool gradients_find_marks(struct gradient_search *finder, struct ss_arena
 static bool row_is_in_grad_hook(const struct gradient_search *finder, uint32_t row)
 {
 	const struct ss_trace *trace = finder->trace;
-	uint32_t track = trace->slices.track[row], at = ss_outward(trace, row, SS_NAME_BACKWARD);
+	uint32_t track = trace->slices.track[row],
+		 at = ss_outward_find(trace, row, SS_NAME_BACKWARD);
 
 	if (at != SS_NO_ROW)
 		return strstr(gradient_row_name(trace, at), ACCUMULATE) != NULL;
@@ -228,9 +229,9 @@ static void gradient_measure(const struct gradient_search *finder, struct ss_gra
 							      trace->slices.args[arrival->row]);
 		const char *types = ss_strings_text(&trace->texts, args->input_types);
 
-		gradient->bytes = ss_message_inputs(ss_strings_text(&trace->texts,
-								    args->input_dims),
-						    types, ss_collective_name(arrival->kind), -1);
+		gradient->bytes =
+			ss_message_inputs(ss_strings_text(&trace->texts, args->input_dims), types,
+					  ss_collective_kind_name(arrival->kind), -1);
 		gradient->is_integer = type_is_integer(types);
 	}
 }
@@ -301,7 +302,7 @@ static bool gradients_find(struct gradient_search *finder, struct ss_arena *aren
 	return true;
 }
 
-enum ss_status ss_rule_gradients(struct ss_look *context, const struct ss_gradients **out,
+enum ss_status ss_rule_gradients(struct ss_rule_context *context, const struct ss_gradients **out,
 				 struct ss_error *err)
 {
 	struct gradient_search finder = { .context = context, .trace = context->trace };
@@ -327,10 +328,10 @@ enum ss_status ss_rule_gradients(struct ss_look *context, const struct ss_gradie
 	return SS_OK;
 }
 
-uint32_t ss_gradient_task(const struct ss_gradient *gradient, const struct ss_look *context)
+uint32_t ss_gradient_task(const struct ss_gradient *gradient, const struct ss_rule_context *context)
 {
 	uint32_t row = context->digest->arrivals[gradient->arrival].row;
-	uint32_t task = ss_graph_comm_of(context->graph, row);
+	uint32_t task = ss_replay_graph_comm_of(context->graph, row);
 
 	return task == SS_NO_TASK ? SS_NO_TASK : task + 1;
 }

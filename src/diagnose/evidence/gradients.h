@@ -47,10 +47,11 @@ struct ss_gradients {
 
 /* Empty if the file does not show them. All rules that ask for them get the same. */
 SS_MUST_USE
-enum ss_status ss_rule_gradients(struct ss_look *context, const struct ss_gradients **out,
+enum ss_status ss_rule_gradients(struct ss_rule_context *context, const struct ss_gradients **out,
 				 struct ss_error *err);
 
 /* The task of the transfer; SS_NO_TASK: it is not in the graph. */
-uint32_t ss_gradient_task(const struct ss_gradient *gradient, const struct ss_look *context);
+uint32_t ss_gradient_task(const struct ss_gradient *gradient,
+			  const struct ss_rule_context *context);
 
 #endif

@@ -19,7 +19,7 @@ struct inner_key {
 	uint32_t owner, leaf;
 };
 
-bool ss_function_times_init(struct ss_function_times *inner, struct ss_look *context,
+bool ss_function_times_init(struct ss_function_times *inner, struct ss_rule_context *context,
 			    struct ss_arena *scratch)
 {
 	*inner = (struct ss_function_times){ .context = context };
@@ -49,10 +49,11 @@ static uint8_t inner_frame_kind(struct ss_function_times *inner, uint32_t row)
 		return FRAME_NONE;
 	if (!inner->kinds[id]) {
 		/* <genexpr> and <lambda> are part of the function around them */
-		if (name[0] == '<' || !strstr(name, ".py(") || ss_frame_function(name)[0] == '<')
+		if (name[0] == '<' || !strstr(name, ".py(") ||
+		    ss_code_function_name(name)[0] == '<')
 			inner->kinds[id] = FRAME_NONE;
 		else
-			inner->kinds[id] = ss_frame_is_library(name) ? FRAME_LIBRARY : FRAME_OWN;
+			inner->kinds[id] = ss_code_is_library(name) ? FRAME_LIBRARY : FRAME_OWN;
 	}
 	return inner->kinds[id];
 }
@@ -219,10 +220,10 @@ static const struct ss_input_kind *input_work_of_name(const char *name)
 /* Names of functions say more than those of their files. */
 const struct ss_input_kind *ss_input_kind_of(const char *function, const char *leaf)
 {
-	const struct ss_input_kind *work = input_work_of_name(ss_frame_function(function));
+	const struct ss_input_kind *work = input_work_of_name(ss_code_function_name(function));
 
 	if (!work && leaf)
-		work = input_work_of_name(ss_frame_function(leaf));
+		work = input_work_of_name(ss_code_function_name(leaf));
 	if (!work && leaf)
 		work = input_work_of_name(leaf);
 	return work ? work : input_work_of_name(function);

@@ -20,7 +20,7 @@ struct ss_function_time {
 
 /* Zeroed: may be released. */
 struct ss_function_times {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	uint8_t *kinds;   /* per name */
 	uint32_t *owners; /* per host row: the row that its time belongs to; only within ranges */
 	struct ss_records keys;
@@ -30,7 +30,7 @@ struct ss_function_times {
 };
 
 SS_MUST_USE
-bool ss_function_times_init(struct ss_function_times *inner, struct ss_look *context,
+bool ss_function_times_init(struct ss_function_times *inner, struct ss_rule_context *context,
 			    struct ss_arena *scratch);
 void ss_function_times_release(struct ss_function_times *inner);
 

@@ -181,10 +181,10 @@ static bool overlap_has_all_members(const struct overlap_search *hiding,
 {
 	const struct ss_joined *joined = hiding->judgement->joined;
 	const struct ss_arrival *arrival = &hiding->digest->arrivals[passage->arrival];
-	uint32_t meeting = joined->meeting_of[hiding->rank][passage->arrival];
+	uint32_t collective = joined->collective_of[hiding->rank][passage->arrival];
 	int64_t size = hiding->digest->groups[arrival->group].size;
 
-	if (meeting == SS_NO_MEETING || joined->meetings[meeting].count < 2)
+	if (collective == SS_NO_COLLECTIVE || joined->collectives[collective].count < 2)
 		return false;
 	if (arrival->kind >= SS_COLLECTIVE_SEND_RECV)
 		return true;
@@ -192,7 +192,7 @@ static bool overlap_has_all_members(const struct overlap_search *hiding,
 		size = hiding->digest->world_size > (int64_t)joined->rank_count
 			       ? hiding->digest->world_size
 			       : 0;
-	return (int64_t)joined->meetings[meeting].count >= size;
+	return (int64_t)joined->collectives[collective].count >= size;
 }
 
 static void overlap_add(struct overlap_search *hiding, uint32_t task, enum ss_hidden_how how,

@@ -6,7 +6,7 @@
 
 #include "diagnose/evidence/cpu_rows.h"
 
-bool ss_removed_ranges_init(struct ss_removed_ranges *ranges, struct ss_look *context,
+bool ss_removed_ranges_init(struct ss_removed_ranges *ranges, struct ss_rule_context *context,
 			    struct ss_arena *scratch)
 {
 	*ranges = (struct ss_removed_ranges){ .context = context };
@@ -23,7 +23,7 @@ int64_t ss_removed_ranges_claim(struct ss_removed_ranges *ranges, uint32_t row, 
 				      .to_ns = to_ns,
 				      /* at worst it can only run half as often */
 				      .low_keep_ns = (to_ns - from_ns) / 2 };
-	int64_t gone_ns = ss_look_claim_time(ranges->context, stretch);
+	int64_t gone_ns = ss_rule_claim_time(ranges->context, stretch);
 	uint32_t end;
 
 	if (!gone_ns)
@@ -48,7 +48,7 @@ void ss_removed_ranges_claim_device(struct ss_removed_ranges *ranges)
 		     task->kind == SS_TASK_TRANSFER) &&
 		    task->row != SS_NO_ROW && slices->link[task->row] < host_rows &&
 		    ranges->is_gone[slices->link[task->row]])
-			ss_look_claim(ranges->context,
+			ss_rule_claim(ranges->context,
 				      (struct ss_claim){ .task = i, .low_ns = task->own_ns });
 	}
 }

@@ -9,14 +9,14 @@
 #include "diagnose/rule.h"
 
 struct ss_removed_ranges {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	uint8_t *is_gone; /* per host row: it is part of one */
 	bool any;
 };
 
 /* False: no memory. */
 SS_MUST_USE
-bool ss_removed_ranges_init(struct ss_removed_ranges *ranges, struct ss_look *context,
+bool ss_removed_ranges_init(struct ss_removed_ranges *ranges, struct ss_rule_context *context,
 			    struct ss_arena *scratch);
 
 /*

@@ -26,8 +26,8 @@ static int result_wait_compare_start(const void *a, const void *b)
 }
 
 /* Collects the waits within steps, each once; returns how many. */
-static uint32_t result_waits_collect(const struct ss_look *context, const struct ss_waits *waits,
-				     struct result_wait *out)
+static uint32_t result_waits_collect(const struct ss_rule_context *context,
+				     const struct ss_waits *waits, struct result_wait *out)
 {
 	const struct ss_graph *graph = context->graph;
 	uint32_t count = 0, kept = 0;
@@ -64,7 +64,7 @@ static struct result_wait *result_wait_from(struct result_wait *waits, uint32_t 
 	return low < count ? &waits[low] : NULL;
 }
 
-static void result_wait_add_work(const struct ss_look *context, struct result_wait *waits,
+static void result_wait_add_work(const struct ss_rule_context *context, struct result_wait *waits,
 				 uint32_t count)
 {
 	const struct ss_graph *graph = context->graph;
@@ -83,7 +83,7 @@ static void result_wait_add_work(const struct ss_look *context, struct result_wa
 	}
 }
 
-uint32_t *ss_result_waits_find(const struct ss_look *context, const struct ss_waits *waits,
+uint32_t *ss_result_waits_find(const struct ss_rule_context *context, const struct ss_waits *waits,
 			       const struct ss_phases *phases, struct ss_arena *arena)
 {
 	const struct ss_graph *graph = context->graph;

@@ -13,7 +13,7 @@
 
 /* Per step of the graph: the row of that wait; SS_NO_ROW: none. NULL: no memory. */
 SS_MUST_USE
-uint32_t *ss_result_waits_find(const struct ss_look *context, const struct ss_waits *waits,
+uint32_t *ss_result_waits_find(const struct ss_rule_context *context, const struct ss_waits *waits,
 			       const struct ss_phases *phases, struct ss_arena *arena);
 
 #endif

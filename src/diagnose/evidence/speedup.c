@@ -87,7 +87,7 @@ static void speedup_measure(struct ss_speedup *speedup)
 		speedup->rate[i] = ns[i] > 0 ? flops[i] * 1e9 / ns[i] : 0;
 }
 
-static const struct ss_device *speedup_device(const struct ss_look *context)
+static const struct ss_device *speedup_device(const struct ss_rule_context *context)
 {
 	const struct ss_trace_info *info = &context->trace->info;
 
@@ -119,7 +119,7 @@ static void speedup_find_cores(struct ss_speedup *speedup, const struct ss_devic
 	speedup->has_bf16 = speedup->has_tf32 = device->compute_major >= 8;
 }
 
-enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_look *context,
+enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_rule_context *context,
 			       struct ss_error *err)
 {
 	const struct ss_device *device = speedup_device(context);

@@ -40,7 +40,7 @@ struct ss_faster {
 };
 
 SS_MUST_USE
-enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_look *context,
+enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_rule_context *context,
 			       struct ss_error *err);
 
 /* The device work of a worker in bf16 (fp16); low is TF32. */

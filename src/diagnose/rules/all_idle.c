@@ -56,7 +56,7 @@ static const char callback_fix[] =
 enum { VALUE_NONE = 1, VALUE_READ, VALUE_CHANGED };
 
 struct idle_pauses {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_trace *trace;
 	const struct ss_training *training;
 	const uint8_t *names; /* enum ss_side_work, per name */
@@ -184,14 +184,14 @@ static uint32_t pause_own_function(const struct idle_pauses *pauses, uint32_t wh
 	uint32_t end = ss_cpu_row_end(pauses->trace, whole);
 
 	if (slices->kind[whole] != SS_KIND_PYTHON ||
-	    !ss_frame_is_library(ss_strings_text(names, slices->name[whole])))
+	    !ss_code_is_library(ss_strings_text(names, slices->name[whole])))
 		return whole;
 	for (uint32_t row = whole + 1; row < end; row++) {
 		const char *name = ss_strings_text(names, slices->name[row]);
 
 		if (slices->kind[row] == SS_KIND_PYTHON && name[0] != '<' &&
 		    slices->dur_ns[row] >= slices->dur_ns[whole] / 2 && strstr(name, ".py(") &&
-		    !ss_frame_is_library(name))
+		    !ss_code_is_library(name))
 			return row;
 	}
 	return whole;
@@ -282,8 +282,8 @@ static bool pause_is_own_function(const struct idle_pauses *pauses, uint32_t row
 	if (pauses->trace->slices.kind[row] != SS_KIND_PYTHON)
 		return false;
 	name = ss_strings_text(&pauses->trace->names, pauses->trace->slices.name[row]);
-	return name[0] != '<' && strstr(name, ".py(") && ss_frame_function(name)[0] != '<' &&
-	       !ss_frame_is_library(name);
+	return name[0] != '<' && strstr(name, ".py(") && ss_code_function_name(name)[0] != '<' &&
+	       !ss_code_is_library(name);
 }
 
 /* Functions without a telling name, in jobs that train and have no device to wait for. */
@@ -317,7 +317,7 @@ static void all_idle_find_readers(struct idle_pauses *pauses)
 /* Names the places that take the time, and chooses fix and confidence by the main kind. */
 static void all_idle_report(struct idle_pauses *pauses)
 {
-	struct ss_look *context = pauses->context;
+	struct ss_rule_context *context = pauses->context;
 	int64_t named_ns = pauses->save_ns + pauses->log_ns + pauses->callback_ns;
 
 	ss_code_places_sort(&pauses->sites);
@@ -327,7 +327,7 @@ static void all_idle_report(struct idle_pauses *pauses)
 		bool launches = context->digest->device < 0 ||
 				ss_training_computes(pauses->training, site->row, end);
 
-		ss_look_evidence(
+		ss_rule_add_evidence(
 			context, ss_code_place_fact(site),
 			launches ? "%s takes {time} per step ({count} call{?|s} per step) and "
 				   "trains nothing"
@@ -336,27 +336,27 @@ static void all_idle_report(struct idle_pauses *pauses)
 			ss_strings_text(&pauses->trace->names, site->name));
 	}
 	if (pauses->save_ns > pauses->log_ns + pauses->callback_ns + pauses->guess_ns)
-		ss_look_fix(context, save_fix);
+		ss_rule_set_fix(context, save_fix);
 	else if (pauses->callback_ns > pauses->log_ns + pauses->guess_ns)
-		ss_look_fix(context, callback_fix);
+		ss_rule_set_fix(context, callback_fix);
 	if (!pauses->sites.count)
 		return;
-	ss_look_figure(context, FIGURE_CALLBACK, (double)pauses->callback_ns);
-	ss_look_figure(context, FIGURE_GUESS, (double)pauses->guess_ns);
-	ss_look_figure(context, FIGURE_NAMED, (double)(pauses->save_ns + pauses->log_ns));
-	ss_look_figure(context, FIGURE_DEVICE, context->digest->device < 0 ? 0 : 1);
+	ss_rule_add_figure(context, FIGURE_CALLBACK, (double)pauses->callback_ns);
+	ss_rule_add_figure(context, FIGURE_GUESS, (double)pauses->guess_ns);
+	ss_rule_add_figure(context, FIGURE_NAMED, (double)(pauses->save_ns + pauses->log_ns));
+	ss_rule_add_figure(context, FIGURE_DEVICE, context->digest->device < 0 ? 0 : 1);
 	if (pauses->guess_ns > named_ns)
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "it trains nothing; that it is logging is a guess");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "it trains nothing; that it is logging is a guess");
 	else
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "the trace names the function that takes the time");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "the trace names the function that takes the time");
 }
 
 static enum ss_status all_idle_find(struct idle_pauses *pauses, struct ss_arena *scratch,
 				    struct ss_error *err)
 {
-	struct ss_look *context = pauses->context;
+	struct ss_rule_context *context = pauses->context;
 
 	SS_TRY(ss_code_places_init(&pauses->sites, context, err));
 	SS_TRY(ss_facts_training(context->subject->facts, &pauses->training, err));
@@ -374,7 +374,7 @@ static enum ss_status all_idle_find(struct idle_pauses *pauses, struct ss_arena 
 	return SS_OK;
 }
 
-static enum ss_status all_idle_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status all_idle_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct idle_pauses pauses = { .context = context, .trace = context->trace };
 	struct ss_arena scratch;
@@ -394,7 +394,7 @@ static double all_idle_sum_figure(const struct ss_judgement *judgement, uint32_t
 	double sum = 0;
 
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		sum += ss_judge_figure(judgement, i, slot);
+		sum += ss_judgement_figure(judgement, i, slot);
 	return sum;
 }
 
@@ -413,12 +413,12 @@ static enum ss_status all_idle_judge(struct ss_judgement *judgement, struct ss_e
 		title = "A trainer callback takes time in every step";
 	else if (guess > named)
 		title = "The loop spends time on work other than training";
-	finding = ss_judge_add(judgement, SS_NO_ROW, "%s", title);
+	finding = ss_judgement_add(judgement, SS_NO_ROW, "%s", title);
 	if (finding && all_idle_sum_figure(judgement, FIGURE_DEVICE) <= 0)
 		finding->warn_share = CPU_WARN_SHARE;
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
-		if (ss_judge_claims(judgement, i))
-			ss_judge_take(judgement, finding, i);
+		if (ss_judgement_count_claims(judgement, i))
+			ss_judgement_take_rank(judgement, finding, i);
 	return SS_OK;
 }
 

@@ -26,14 +26,14 @@ static const char free_fix[] =
 	"export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
 
 struct allocator_calls {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	struct ss_code_places sites;
 	uint8_t *has_calls; /* per step */
 	int64_t calls;
 	bool frees;
 };
 
-static bool thrash_is_call(const struct ss_look *context, uint32_t index)
+static bool thrash_is_call(const struct ss_rule_context *context, uint32_t index)
 {
 	const struct ss_task *task = &context->graph->tasks[index];
 
@@ -42,7 +42,7 @@ static bool thrash_is_call(const struct ss_look *context, uint32_t index)
 
 static void thrash_claim(struct allocator_calls *thrash)
 {
-	struct ss_look *context = thrash->context;
+	struct ss_rule_context *context = thrash->context;
 	const struct ss_graph *graph = context->graph;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
@@ -50,11 +50,11 @@ static void thrash_claim(struct allocator_calls *thrash)
 		const char *name;
 
 		if (!thrash_is_call(context, i) ||
-		    !ss_look_claim(context, (struct ss_claim){ .task = i }))
+		    !ss_rule_claim(context, (struct ss_claim){ .task = i }))
 			continue;
 		if (i + 1 < graph->task_count && task[1].kind == SS_TASK_WAIT &&
 		    task[1].row == task->row)
-			ss_look_claim(context,
+			ss_rule_claim(context,
 				      (struct ss_claim){ .task = i + 1, .releases = true });
 		name = ss_strings_text(&context->trace->names,
 				       context->trace->slices.name[task->row]);
@@ -82,7 +82,7 @@ static bool thrash_goes_on(struct allocator_calls *thrash)
 static enum ss_status thrash_find(struct allocator_calls *thrash, struct ss_arena *scratch,
 				  struct ss_error *err)
 {
-	struct ss_look *context = thrash->context;
+	struct ss_rule_context *context = thrash->context;
 
 	thrash->has_calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)context->graph->step_count + 1);
 	if (!thrash->has_calls)
@@ -97,18 +97,18 @@ static enum ss_status thrash_find(struct allocator_calls *thrash, struct ss_aren
 		return SS_OK;
 	ss_code_places_sort(&thrash->sites);
 	for (uint32_t i = 0; i < thrash->sites.count && i < 4; i++)
-		ss_look_evidence(context, ss_code_place_fact(&thrash->sites.items[i]),
-				 "%s is called {count} times per step and blocks the "
-				 "thread for {time}",
-				 ss_strings_text(&context->trace->names,
-						 thrash->sites.items[i].name));
+		ss_rule_add_evidence(context, ss_code_place_fact(&thrash->sites.items[i]),
+				     "%s is called {count} times per step and blocks the "
+				     "thread for {time}",
+				     ss_strings_text(&context->trace->names,
+						     thrash->sites.items[i].name));
 	if (thrash->frees)
-		ss_look_fix(context, free_fix);
-	ss_look_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the driver's calls");
+		ss_rule_set_fix(context, free_fix);
+	ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the driver's calls");
 	return SS_OK;
 }
 
-static enum ss_status allocator_thrash_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status allocator_thrash_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct allocator_calls thrash = { .context = context };
 	struct ss_arena scratch;
@@ -188,7 +188,7 @@ static uint32_t thrash_next_other_event(const struct segment_thrash *thrash, uin
 static enum releaser thrash_releaser(const struct segment_thrash *thrash, uint32_t row,
 				     uint32_t next)
 {
-	const struct ss_memory_events *events = &thrash->snapshot->events;
+	const struct ss_snapshot_events *events = &thrash->snapshot->events;
 	uint32_t end = thrash->context->device->first + thrash->context->device->count;
 
 	if (!events->stack[row] || thrash->snapshot->traced)
@@ -215,8 +215,9 @@ static uint32_t thrash_count_release(struct segment_thrash *thrash, uint32_t row
 		thrash->first[giver] = row;
 	thrash->by[giver]++;
 	for (; row < next; row++) {
-		thrash->bytes = ss_bytes_less(thrash->bytes,
-					      ss_history_reserved_change(thrash->snapshot, row));
+		thrash->bytes = ss_amount_subtract(thrash->bytes,
+						   ss_history_reserved_change(thrash->snapshot,
+									      row));
 		thrash->count++;
 	}
 	return next;
@@ -226,7 +227,7 @@ static uint32_t thrash_count_release(struct segment_thrash *thrash, uint32_t row
 static void thrash_count_steps(struct segment_thrash *thrash)
 {
 	const struct ss_device_memory *device = thrash->context->device;
-	const struct ss_training_steps *rounds = &thrash->context->retained->rounds;
+	const struct ss_snapshot_steps *rounds = &thrash->context->retained->rounds;
 	uint32_t step = 0, given = UINT32_MAX, made = UINT32_MAX;
 
 	for (uint32_t row = device->first; row < device->first + device->count;) {
@@ -248,8 +249,8 @@ static void thrash_count_steps(struct segment_thrash *thrash)
 
 static const char *thrash_releaser_line(const struct segment_thrash *thrash, enum releaser giver)
 {
-	return ss_stack_places_line(thrash->context->subject->spots,
-				    thrash->snapshot->events.stack[thrash->first[giver]]);
+	return ss_snapshot_places_line(thrash->context->subject->spots,
+				       thrash->snapshot->events.stack[thrash->first[giver]]);
 }
 
 /* "3 times"; lives until the next call. */

@@ -24,7 +24,7 @@ struct attention_launch {
 };
 
 struct unfused_attention {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_ops *ops;
 	uint8_t *roles; /* enum attention_role, per name */
 	struct attention_launch *kernels;
@@ -109,7 +109,7 @@ static bool attention_sort_kernels(struct unfused_attention *attention, struct s
 
 static void attention_claim_between(struct unfused_attention *attention, uint32_t from, uint32_t to)
 {
-	const struct ss_look *context = attention->context;
+	const struct ss_rule_context *context = attention->context;
 	const struct ss_slices *slices = &context->trace->slices;
 
 	for (uint32_t i = from; i < to; i++) {
@@ -119,7 +119,7 @@ static void attention_claim_between(struct unfused_attention *attention, uint32_
 
 		/* at worst masks and casts remain: half of it */
 		if (task->step != SS_NO_STEP && op != SS_NO_ROW &&
-		    ss_look_claim(attention->context,
+		    ss_rule_claim(attention->context,
 				  (struct ss_claim){ .task = kernel->task,
 						     .low_ns = task->own_ns / 2 }))
 			ss_code_places_add(&attention->sites, slices->name[op], op, task->own_ns);
@@ -154,21 +154,22 @@ static void attention_find(struct unfused_attention *attention)
 
 static void attention_report(struct unfused_attention *attention)
 {
-	struct ss_look *context = attention->context;
+	struct ss_rule_context *context = attention->context;
 
 	for (uint32_t i = 0; i < attention->sites.count; i++) {
 		const struct ss_code_place *site = &attention->sites.items[i];
 
-		ss_look_evidence(context, ss_code_place_fact(site),
-				 "%s between the two matrix products of attention: {time} per "
-				 "step ({count} times)",
-				 ss_strings_text(&context->trace->names, site->name));
+		ss_rule_add_evidence(context, ss_code_place_fact(site),
+				     "%s between the two matrix products of attention: {time} per "
+				     "step ({count} times)",
+				     ss_strings_text(&context->trace->names, site->name));
 	}
-	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-			   "the trace does not show who needs attention weights");
+	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+			       "the trace does not show who needs attention weights");
 }
 
-static enum ss_status attention_not_fused_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status attention_not_fused_look(struct ss_rule_context *context,
+					       struct ss_error *err)
 {
 	struct unfused_attention attention = { .context = context };
 	struct ss_arena scratch;

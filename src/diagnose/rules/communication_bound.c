@@ -67,7 +67,7 @@ static bool buckets_are_usual(const struct ss_gradients *gradients,
 }
 
 /* Passes the transfers on to communication_bound_judge(), as claims that change nothing. */
-static void bound_mark_pass(struct ss_look *context, const struct ss_gradients *gradients,
+static void bound_mark_pass(struct ss_rule_context *context, const struct ss_gradients *gradients,
 			    const struct ss_gradient_pass *pass)
 {
 	uint32_t marked = 0;
@@ -78,19 +78,20 @@ static void bound_mark_pass(struct ss_look *context, const struct ss_gradients *
 
 		if (gradient->is_integer || task == SS_NO_TASK ||
 		    context->graph->tasks[task].step == SS_NO_STEP ||
-		    !ss_look_claim(context, (struct ss_claim){ .task = task,
+		    !ss_rule_claim(context, (struct ss_claim){ .task = task,
 							       .own_ns = INT64_MAX,
 							       .low_ns = INT64_MAX,
 							       .high_ns = INT64_MAX }))
 			continue;
 		marked++;
-		ss_look_figure(context, FIGURE_BYTES, (double)gradient->bytes);
+		ss_rule_add_figure(context, FIGURE_BYTES, (double)gradient->bytes);
 	}
-	ss_look_figure(context, FIGURE_REDUCES, marked);
-	ss_look_figure(context, FIGURE_PASSES, marked > 0);
+	ss_rule_add_figure(context, FIGURE_REDUCES, marked);
+	ss_rule_add_figure(context, FIGURE_PASSES, marked > 0);
 }
 
-static enum ss_status communication_bound_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status communication_bound_look(struct ss_rule_context *context,
+					       struct ss_error *err)
 {
 	const struct ss_gradients *gradients;
 
@@ -148,9 +149,9 @@ static bool bound_add_rank(struct communication_sums *bound, uint32_t rank, stru
 		if (ss_packed_end(&task) > from_ns)
 			bound->late_ns += (double)(ss_packed_end(&task) - from_ns);
 	}
-	bound->bytes += ss_judge_figure(judgement, rank, FIGURE_BYTES);
-	bound->reduces += ss_judge_figure(judgement, rank, FIGURE_REDUCES);
-	bound->passes += ss_judge_figure(judgement, rank, FIGURE_PASSES);
+	bound->bytes += ss_judgement_figure(judgement, rank, FIGURE_BYTES);
+	bound->reduces += ss_judgement_figure(judgement, rank, FIGURE_REDUCES);
+	bound->passes += ss_judgement_figure(judgement, rank, FIGURE_PASSES);
 	bound->steps += graph->step_count;
 	return true;
 }
@@ -174,16 +175,16 @@ static void bound_claim_half(struct communication_sums *bound, struct ss_finding
 	const struct ss_rank_findings *exam = judgement->exams[rank];
 	const struct ss_found_part *part = &exam->parts[judgement->number];
 
-	ss_judge_take(judgement, finding, rank);
+	ss_judgement_take_rank(judgement, finding, rank);
 	for (uint32_t i = part->claim_from; i < part->claim_to && !judgement->failed; i++) {
 		uint32_t task = exam->claims[i].task;
 		int64_t own_ns = ss_packed_own(&judgement->graphs[rank], task);
 
-		(void)!ss_judge_claim(judgement, finding, rank,
-				      (struct ss_claim){ .task = task,
-							 .own_ns = own_ns / 2,
-							 .low_ns = own_ns - own_ns / 4,
-							 .high_ns = own_ns / 2 });
+		(void)!ss_judgement_claim(judgement, finding, rank,
+					  (struct ss_claim){ .task = task,
+							     .own_ns = own_ns / 2,
+							     .low_ns = own_ns - own_ns / 4,
+							     .high_ns = own_ns / 2 });
 	}
 }
 
@@ -218,14 +219,15 @@ static void bound_report_rate(const struct communication_sums *bound, struct ss_
 
 	format_three_digits(text, sizeof(text), rate);
 	if (peak <= 0) {
-		ss_judge_evidence(judgement, finding, 0,
-				  "gradients move at %s GB/s (bus bandwidth)", text);
+		ss_judgement_add_evidence(judgement, finding, 0,
+					  "gradients move at %s GB/s (bus bandwidth)", text);
 		return;
 	}
-	ss_judge_evidence(judgement, finding, 0,
-			  "gradients move at %s GB/s (bus bandwidth); links of these GPUs carry "
-			  "up to %.0f",
-			  text, peak);
+	ss_judgement_add_evidence(
+		judgement, finding, 0,
+		"gradients move at %s GB/s (bus bandwidth); links of these GPUs carry "
+		"up to %.0f",
+		text, peak);
 	if (rate < SLOW_SHARE * peak && bound->bytes >= (double)LONG_BYTES * bound->reduces)
 		finding->fix = slow_fix;
 }
@@ -233,26 +235,27 @@ static void bound_report_rate(const struct communication_sums *bound, struct ss_
 static void bound_report(struct communication_sums *bound)
 {
 	struct ss_judgement *judgement = bound->judgement;
-	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+	struct ss_finding *finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
 	char text[32];
 
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
-		if (ss_judge_claims(judgement, i))
+		if (ss_judgement_count_claims(judgement, i))
 			bound_claim_half(bound, finding, i);
 	if (!finding || judgement->failed)
 		return;
 	format_three_digits(text, sizeof(text), bound->backward_ns / bound->steps / 1e6);
 	if (bound_exceeds_backward(bound))
-		ss_judge_evidence(
+		ss_judgement_add_evidence(
 			judgement, finding, (int64_t)(bound->moved_ns / bound->steps),
 			"all-reduces of gradients take {time} per step, backward computes for %s "
 			"ms: no bucket size can hide them",
 			text);
 	else
-		ss_judge_evidence(judgement, finding, (int64_t)(bound->late_ns / bound->steps),
-				  "the model fits in %s, full only when backward ends: {time} per "
-				  "step exposed after it",
-				  bound->reduces > bound->passes ? "two buckets" : "one bucket");
+		ss_judgement_add_evidence(
+			judgement, finding, (int64_t)(bound->late_ns / bound->steps),
+			"the model fits in %s, full only when backward ends: {time} per "
+			"step exposed after it",
+			bound->reduces > bound->passes ? "two buckets" : "one bucket");
 	bound_report_rate(bound, finding);
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
 	finding->reason = "the saving assumes half the bytes or half the calls";

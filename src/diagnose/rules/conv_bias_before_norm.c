@@ -16,7 +16,7 @@
 #define BIAS 2
 
 struct biased_convs {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_ops *ops;
 	uint8_t *biased;  /* per record of op_args: 1 it has a bias, 2 it has none */
 	uint32_t *before; /* per track: the convolution just before on the outermost level */
@@ -70,7 +70,7 @@ static bool trace_has_batch_norm(const struct ss_trace *trace)
 	return false;
 }
 
-static enum ss_status conv_bias_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status conv_bias_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	const struct ss_trace *trace = context->trace;
 	struct biased_convs convs = { .context = context };
@@ -96,9 +96,10 @@ static enum ss_status conv_bias_look(struct ss_look *context, struct ss_error *e
 	ss_arena_release(&scratch);
 	if (!convs.count)
 		return SS_OK;
-	ss_look_evidence(context, (struct ss_fact){ 0, (double)convs.count, convs.first },
-			 "convolutions with a bias directly before batch norm: {count} per step");
-	ss_look_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the operands");
+	ss_rule_add_evidence(
+		context, (struct ss_fact){ 0, (double)convs.count, convs.first },
+		"convolutions with a bias directly before batch norm: {count} per step");
+	ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the operands");
 	return SS_OK;
 }
 

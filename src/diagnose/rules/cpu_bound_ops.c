@@ -14,7 +14,7 @@
 #define COMPUTES_NS 1000000
 
 struct cpu_ops {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_trace *trace;
 	const struct ss_ops *ops;
 	uint8_t *is_busy;  /* per host row: it contains a call, a collective or a launch */
@@ -81,7 +81,7 @@ static bool cpu_op_computes(const struct cpu_ops *computing, uint32_t row)
 static void cpu_op_claim(struct cpu_ops *computing, uint32_t row)
 {
 	const struct ss_slices *slices = &computing->trace->slices;
-	int64_t gone_ns = ss_look_claim_time(
+	int64_t gone_ns = ss_rule_claim_time(
 		computing->context,
 		(struct ss_stretch){ .track = slices->track[row],
 				     .from_ns = slices->start_ns[row],
@@ -118,7 +118,7 @@ static bool cpu_ops_recur(struct cpu_ops *computing)
 static enum ss_status cpu_ops_find(struct cpu_ops *computing, struct ss_arena *scratch,
 				   struct ss_error *err)
 {
-	struct ss_look *context = computing->context;
+	struct ss_rule_context *context = computing->context;
 	const struct ss_trace *trace = context->trace;
 
 	SS_TRY(ss_facts_ops(context->subject->facts, &computing->ops, err));
@@ -138,17 +138,17 @@ static enum ss_status cpu_ops_find(struct cpu_ops *computing, struct ss_arena *s
 		return ss_fail_memory(err, "operators on the CPU");
 	ss_code_places_sort(&computing->sites);
 	for (uint32_t i = 0; i < computing->sites.count && i < 4; i++)
-		ss_look_evidence(context, ss_code_place_fact(&computing->sites.items[i]),
-				 "%s computes on the CPU {count} times per step: {time}",
-				 ss_strings_text(&context->trace->names,
-						 computing->sites.items[i].name));
+		ss_rule_add_evidence(context, ss_code_place_fact(&computing->sites.items[i]),
+				     "%s computes on the CPU {count} times per step: {time}",
+				     ss_strings_text(&context->trace->names,
+						     computing->sites.items[i].name));
 	if (computing->claimed_ns)
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "the speed on the GPU is estimated");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "the speed on the GPU is estimated");
 	return SS_OK;
 }
 
-static enum ss_status cpu_bound_ops_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status cpu_bound_ops_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct cpu_ops computing = { .context = context, .trace = context->trace };
 	struct ss_arena scratch;

@@ -77,7 +77,7 @@ static uint32_t data_parallel_count_devices(const struct ss_trace *trace)
 	return devices;
 }
 
-static enum ss_status data_parallel_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status data_parallel_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	const struct ss_trace *trace = context->trace;
 	struct data_parallel_marks marks = { .row = SS_NO_ROW };
@@ -97,13 +97,14 @@ static enum ss_status data_parallel_look(struct ss_look *context, struct ss_erro
 	    (!marks.has_range && !(marks.scatters && marks.gathers && marks.broadcasts)))
 		return SS_OK;
 	fact = (struct ss_fact){ marks.ns, (double)marks.count, marks.row };
-	ss_look_evidence(context, fact,
-			 "nn.DataParallel runs %u GPUs from one process; splitting, copying and "
-			 "gathering take {time} of host time per step",
-			 devices);
-	ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-			   "the trace contains the events of DataParallel");
-	ss_look_figure(context, 0, 1);
+	ss_rule_add_evidence(
+		context, fact,
+		"nn.DataParallel runs %u GPUs from one process; splitting, copying and "
+		"gathering take {time} of host time per step",
+		devices);
+	ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+			       "the trace contains the events of DataParallel");
+	ss_rule_add_figure(context, 0, 1);
 	return SS_OK;
 }
 

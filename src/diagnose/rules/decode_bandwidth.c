@@ -59,7 +59,7 @@ static struct decode_sums decode_measure(const struct ss_inference_steps *passes
 	return decode;
 }
 
-static const struct ss_peaks *decode_device_peaks(const struct ss_look *context)
+static const struct ss_peaks *decode_device_peaks(const struct ss_rule_context *context)
 {
 	const struct ss_trace_info *info = &context->trace->info;
 
@@ -70,7 +70,7 @@ static const struct ss_peaks *decode_device_peaks(const struct ss_look *context)
 	return NULL;
 }
 
-static enum ss_status decode_bandwidth_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status decode_bandwidth_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	const struct ss_peaks *peaks = decode_device_peaks(context);
 	const struct ss_works *works = NULL;
@@ -92,12 +92,13 @@ static enum ss_status decode_bandwidth_look(struct ss_look *context, struct ss_e
 	    (double)decode.product_ns < PRODUCTS_PART * (double)decode.busy_ns ||
 	    decode.bytes / (double)decode.product_ns < RATE_PART * peaks->gb_per_s)
 		return status;
-	ss_look_evidence(context,
-			 (struct ss_fact){ decode.product_ns, (double)decode.passes, SS_NO_ROW },
-			 "decode products read memory at more than half of the peak bandwidth: "
-			 "{time} per step");
-	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-			   "computed from the sizes and the GPU's peak rates");
+	ss_rule_add_evidence(context,
+			     (struct ss_fact){ decode.product_ns, (double)decode.passes,
+					       SS_NO_ROW },
+			     "decode products read memory at more than half of the peak bandwidth: "
+			     "{time} per step");
+	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+			       "computed from the sizes and the GPU's peak rates");
 	return SS_OK;
 }
 

@@ -84,8 +84,8 @@ static void exposure_claim(struct exposure *exposure, uint32_t rank, const struc
 				  .high_ns = hidden->high_ns };
 
 	if (!exposure->finding)
-		exposure->finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
-	if (!exposure->finding || !ss_judge_claim(judgement, exposure->finding, rank, claim))
+		exposure->finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
+	if (!exposure->finding || !ss_judgement_claim(judgement, exposure->finding, rank, claim))
 		return;
 	tally->ns = ss_ns_sum(tally->ns, recorded_ns - hidden->own_ns);
 	tally->count++;
@@ -102,10 +102,10 @@ static void exposure_report(struct exposure *exposure)
 		if (tally->ns > exposure->tallies[best].ns)
 			best = (enum exposure_setting)i;
 		if (tally->ns)
-			ss_judge_evidence_counted(exposure->judgement, finding,
-						  tally->ns / exposure->steps,
-						  tally->count / exposure->steps, "%s",
-						  sentences[i]);
+			ss_judgement_add_counted(exposure->judgement, finding,
+						 tally->ns / exposure->steps,
+						 tally->count / exposure->steps, "%s",
+						 sentences[i]);
 	}
 	finding->fix = fixes[best];
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
@@ -153,7 +153,8 @@ static enum ss_status exposed_communication_judge(struct ss_judgement *judgement
 }
 
 /* Only all ranks together show what is waiting and what is transfer. */
-static enum ss_status exposed_communication_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status exposed_communication_look(struct ss_rule_context *context,
+						 struct ss_error *err)
 {
 	(void)context;
 	(void)err;

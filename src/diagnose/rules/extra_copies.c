@@ -18,7 +18,7 @@
 #define OWNERS_MAX 4
 
 struct extra_copies {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_ops *ops;
 	uint32_t *before; /* per host row: the operator before it on the same level */
 	uint8_t *calls;   /* per host row: its copy is claimed */
@@ -114,7 +114,7 @@ static void extra_copies_claim(struct extra_copies *extras)
 			continue;
 		filler = extra_copy_filler(extras, call);
 		if (filler == SS_NO_ROW ||
-		    !ss_look_claim(extras->context, (struct ss_claim){ .task = i,
+		    !ss_rule_claim(extras->context, (struct ss_claim){ .task = i,
 								       .own_ns = FILL_NS,
 								       .low_ns = FILL_NS,
 								       .high_ns = FILL_NS }))
@@ -127,7 +127,7 @@ static void extra_copies_claim(struct extra_copies *extras)
 		const struct ss_task *task = &graph->tasks[i];
 
 		if (task->row < trace->device_from && extras->calls[task->row])
-			(void)!ss_look_claim(extras->context,
+			(void)!ss_rule_claim(extras->context,
 					     (struct ss_claim){ .task = i,
 								.own_ns = CALL_NS,
 								.low_ns = CALL_NS,
@@ -137,7 +137,7 @@ static void extra_copies_claim(struct extra_copies *extras)
 	}
 }
 
-static enum ss_status extra_copies_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status extra_copies_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct extra_copies extras = { .context = context };
 	struct ss_arena scratch;
@@ -160,13 +160,13 @@ static enum ss_status extra_copies_look(struct ss_look *context, struct ss_error
 	}
 	ss_code_places_sort(&extras.sites);
 	for (uint32_t i = 0; status == SS_OK && i < extras.sites.count; i++)
-		ss_look_evidence(
+		ss_rule_add_evidence(
 			context, ss_code_place_fact(&extras.sites.items[i]),
 			"%s on the CPU, then a copy to the GPU: {count} times per step, {time}",
 			ss_strings_text(&context->trace->names, extras.sites.items[i].name));
 	if (status == SS_OK && extras.sites.count)
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "that both concern the same tensor is a guess");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "that both concern the same tensor is a guess");
 	ss_code_places_release(&extras.sites);
 	ss_arena_release(&scratch);
 	return status;

@@ -27,9 +27,9 @@ static const char sizes_fix[] = "# make sizes repeat: pad to a few fixed lengths
 				"DataLoader(..., drop_last=True)";
 
 struct fragmentation_search {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_allocs *allocs;
-	struct ss_step_memories steps;
+	struct ss_growth steps;
 	uint32_t call;  /* first row in a step that reserved device memory */
 	int64_t calls;  /* how many */
 	bool is_mapped; /* pieces of expandable segments are mapped */
@@ -61,7 +61,7 @@ static void fragmentation_count_calls(struct fragmentation_search *fragments)
 }
 
 /* {count} is per step: the value that shows `amount`. */
-static double fragmentation_count_of(const struct ss_look *context, double amount)
+static double fragmentation_count_of(const struct ss_rule_context *context, double amount)
 {
 	return amount * context->steps->count;
 }
@@ -70,10 +70,10 @@ static double fragmentation_count_of(const struct ss_look *context, double amoun
 static bool fragmentation_is_urgent(struct fragmentation_search *fragments,
 				    const struct ss_fragmentation *found)
 {
-	struct ss_look *context = fragments->context;
+	struct ss_rule_context *context = fragments->context;
 	const struct ss_pool *pool = &fragments->allocs->pools.items[found->pool];
 	const struct ss_device *device = ss_pool_device(context->trace, pool);
-	int64_t rate_bytes = ss_bytes_less(found->last_bytes, found->first_bytes) /
+	int64_t rate_bytes = ss_amount_subtract(found->last_bytes, found->first_bytes) /
 			     (found->steps - 1);
 	double left;
 
@@ -82,56 +82,57 @@ static bool fragmentation_is_urgent(struct fragmentation_search *fragments,
 	left = found->last_bytes < device->memory_bytes
 		       ? (double)((device->memory_bytes - found->last_bytes) / rate_bytes)
 		       : 0;
-	ss_look_evidence(context,
-			 (struct ss_fact){ .row = SS_NO_ROW,
-					   .count = fragmentation_count_of(context, left) },
-			 "at this rate the GPU is full after {count} step{?|s}");
+	ss_rule_add_evidence(context,
+			     (struct ss_fact){ .row = SS_NO_ROW,
+					       .count = fragmentation_count_of(context, left) },
+			     "at this rate the GPU is full after {count} step{?|s}");
 	return left <= WORRY_STEPS;
 }
 
 /* A sentence with an amount in the middle. */
-static void fragmentation_report_bytes(struct ss_look *context, const char *before, int64_t bytes,
-				       const char *after)
+static void fragmentation_report_bytes(struct ss_rule_context *context, const char *before,
+				       int64_t bytes, const char *after)
 {
 	const char *unit;
-	double amount = ss_bytes_scaled(bytes, 10000, &unit);
+	double amount = ss_amount_scale(bytes, 10000, &unit);
 
-	ss_look_evidence(context,
-			 (struct ss_fact){ .row = SS_NO_ROW,
-					   .count = fragmentation_count_of(context, amount) },
-			 "%s {count} %s%s", before, unit, after);
+	ss_rule_add_evidence(context,
+			     (struct ss_fact){ .row = SS_NO_ROW,
+					       .count = fragmentation_count_of(context, amount) },
+			     "%s {count} %s%s", before, unit, after);
 }
 
 static void fragmentation_report(struct fragmentation_search *fragments,
 				 const struct ss_fragmentation *found)
 {
-	struct ss_look *context = fragments->context;
+	struct ss_rule_context *context = fragments->context;
 	const struct ss_trace *trace = context->trace;
 	struct ss_fact fact = { .row = fragments->call, .count = (double)fragments->calls };
 
 	fragmentation_report_bytes(context, "Reserved memory grows by",
-				   ss_bytes_less(found->last_bytes, found->first_bytes) /
+				   ss_amount_subtract(found->last_bytes, found->first_bytes) /
 					   (found->steps - 1),
 				   " per step");
 	fragmentation_report_bytes(context, "Tensors never hold more than", found->peak_bytes, "");
 	if (fragmentation_is_urgent(fragments, found))
-		ss_look_figure(context, 0, 1);
+		ss_rule_add_figure(context, 0, 1);
 	if (fragments->calls)
-		ss_look_evidence(context, fact,
-				 "%s is called {count} times per step: no free block of "
-				 "the cache fits",
-				 ss_strings_text(&trace->names,
-						 trace->slices.name[fragments->call]));
+		ss_rule_add_evidence(context, fact,
+				     "%s is called {count} times per step: no free block of "
+				     "the cache fits",
+				     ss_strings_text(&trace->names,
+						     trace->slices.name[fragments->call]));
 	fragmentation_report_bytes(context, "in the last step", found->last_bytes, " are reserved");
 	if (fragments->is_mapped || fragments->allocs->pools.items[found->pool].type != CUDA)
-		ss_look_fix(context, sizes_fix);
-	ss_look_confidence(context, fragments->calls ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
-			   fragments->calls
-				   ? "the trace records reserved and allocated memory"
-				   : "the trace does not record the calls that reserve memory");
+		ss_rule_set_fix(context, sizes_fix);
+	ss_rule_set_confidence(context,
+			       fragments->calls ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
+			       fragments->calls
+				       ? "the trace records reserved and allocated memory"
+				       : "the trace does not record the calls that reserve memory");
 }
 
-static enum ss_status fragmentation_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status fragmentation_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct fragmentation_search fragments = { .context = context };
 	struct ss_fragmentation found;
@@ -140,8 +141,8 @@ static enum ss_status fragmentation_look(struct ss_look *context, struct ss_erro
 
 	if (!context->trace->allocations.count || !context->steps->count)
 		return SS_OK;
-	SS_TRY(ss_facts_allocs(context->subject->facts, &fragments.allocs, err));
-	SS_TRY(ss_step_memories_init(&fragments.steps, fragments.allocs, err));
+	SS_TRY(ss_allocs_of_facts(context->subject->facts, &fragments.allocs, err));
+	SS_TRY(ss_growth_init(&fragments.steps, fragments.allocs, err));
 	for (uint32_t from = 0; from < fragments.steps.count; from = next) {
 		if (!ss_fragmentation_find(&fragments.steps, from, &next, &found))
 			continue;
@@ -150,7 +151,7 @@ static enum ss_status fragmentation_look(struct ss_look *context, struct ss_erro
 		counted = true;
 		fragmentation_report(&fragments, &found);
 	}
-	ss_step_memories_release(&fragments.steps);
+	ss_growth_release(&fragments.steps);
 	return SS_OK;
 }
 

@@ -8,7 +8,7 @@
  */
 #include "diagnose/evidence/code_places.h"
 
-static enum ss_status garbage_collection_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status garbage_collection_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	const struct ss_graph *graph = context->graph;
 	struct ss_code_places sites = { 0 };
@@ -21,19 +21,19 @@ static enum ss_status garbage_collection_look(struct ss_look *context, struct ss
 		if (task->kind != SS_TASK_GC || task->step == SS_NO_STEP || !task->own_ns)
 			continue;
 		/* collections of young objects remain */
-		if (ss_look_claim(context,
+		if (ss_rule_claim(context,
 				  (struct ss_claim){ .task = i, .low_ns = task->own_ns / 4 }))
 			ss_code_places_add(&sites, context->trace->slices.name[task->row],
 					   task->row, task->own_ns);
 	}
 	ss_code_places_sort(&sites);
 	for (uint32_t i = 0; i < sites.count; i++)
-		ss_look_evidence(context, ss_code_place_fact(&sites.items[i]),
-				 "the garbage collector stops the thread {count} times "
-				 "per step: {time}");
+		ss_rule_add_evidence(context, ss_code_place_fact(&sites.items[i]),
+				     "the garbage collector stops the thread {count} times "
+				     "per step: {time}");
 	if (sites.count)
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "the trace records each run of the collector");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "the trace records each run of the collector");
 	if (status == SS_OK && sites.failed)
 		status = ss_fail_memory(err, "the garbage collector");
 	ss_code_places_release(&sites);

@@ -14,7 +14,7 @@
 #define KEEP_NS 20000
 
 struct zeroed_grads {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	uint8_t *inside; /* per host row: in a zero_grad that writes */
 	struct ss_code_places sites;
 };
@@ -67,7 +67,7 @@ static void zero_grad_claim_host(struct zeroed_grads *zeros)
 		end = zero_grad_scan_range(zeros, row, &writes);
 		if (writes && ss_step_at(trace, slices->start_ns[row]) != SS_NO_ROW) {
 			memset(&zeros->inside[row], true, end - row);
-			(void)!ss_look_claim_time(zeros->context,
+			(void)!ss_rule_claim_time(zeros->context,
 						  (struct ss_stretch){
 							  .track = slices->track[row],
 							  .from_ns = slices->start_ns[row],
@@ -92,11 +92,11 @@ static void zero_grad_claim_device(struct zeroed_grads *zeros)
 					: SS_NO_ROW;
 
 		if (call < trace->device_from && zeros->inside[call] && task->step != SS_NO_STEP)
-			(void)!ss_look_claim(zeros->context, (struct ss_claim){ .task = i });
+			(void)!ss_rule_claim(zeros->context, (struct ss_claim){ .task = i });
 	}
 }
 
-static enum ss_status grad_zeroed_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status grad_zeroed_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct zeroed_grads zeros = { .context = context };
 	struct ss_arena scratch;
@@ -118,12 +118,12 @@ static enum ss_status grad_zeroed_look(struct ss_look *context, struct ss_error 
 	}
 	ss_code_places_sort(&zeros.sites);
 	for (uint32_t i = 0; status == SS_OK && i < zeros.sites.count; i++)
-		ss_look_evidence(context, ss_code_place_fact(&zeros.sites.items[i]),
-				 "%s writes zeros: {time} of host time per step",
-				 ss_strings_text(&context->trace->names,
-						 zeros.sites.items[i].name));
+		ss_rule_add_evidence(context, ss_code_place_fact(&zeros.sites.items[i]),
+				     "%s writes zeros: {time} of host time per step",
+				     ss_strings_text(&context->trace->names,
+						     zeros.sites.items[i].name));
 	if (status == SS_OK && zeros.sites.count)
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the writes");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the writes");
 	ss_code_places_release(&zeros.sites);
 	ss_arena_release(&scratch);
 	return status;

@@ -10,7 +10,7 @@
 #include "diagnose/evidence/gradients.h"
 
 struct gradient_sync {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_gradients *gradients;
 	uint32_t rounds;         /* that an optimizer step ends */
 	uint32_t repeated;       /* of them, those that reduce the same buckets several times */
@@ -61,7 +61,7 @@ static void gradient_sync_claim_pass(struct gradient_sync *sync,
 		uint32_t row = sync->context->digest->arrivals[gradient->arrival].row;
 
 		if (task == SS_NO_TASK || sync->context->graph->tasks[task].step == SS_NO_STEP ||
-		    !ss_look_claim(sync->context,
+		    !ss_rule_claim(sync->context,
 				   (struct ss_claim){ .task = task, .releases = true }))
 			continue;
 		sync->gone[task] = true;
@@ -92,7 +92,7 @@ static void gradient_sync_claim_joins(struct gradient_sync *sync)
 			all &= sync->gone[edge->from];
 		}
 		if (any && all)
-			(void)!ss_look_claim(sync->context,
+			(void)!ss_rule_claim(sync->context,
 					     (struct ss_claim){ .task = i, .releases = true });
 	}
 }
@@ -118,20 +118,21 @@ static void gradient_sync_report(struct gradient_sync *sync)
 	uint32_t times = (sync->passes + sync->repeated / 2) / sync->repeated;
 	struct ss_fact fact = { sync->moved_ns, (double)sync->count, sync->launch };
 
-	ss_look_evidence(sync->context, fact,
-			 "gradients are all-reduced %u times per optimizer step; once is enough: "
-			 "{count} all-reduce{?|s} per step {?is|are} unnecessary, {time} including "
-			 "waits",
-			 times);
+	ss_rule_add_evidence(
+		sync->context, fact,
+		"gradients are all-reduced %u times per optimizer step; once is enough: "
+		"{count} all-reduce{?|s} per step {?is|are} unnecessary, {time} including "
+		"waits",
+		times);
 	if (last->bytes < 0)
-		ss_look_confidence(sync->context, SS_CONFIDENCE_MEDIUM,
-				   "all passes have as many all-reduces; sizes are unknown");
+		ss_rule_set_confidence(sync->context, SS_CONFIDENCE_MEDIUM,
+				       "all passes have as many all-reduces; sizes are unknown");
 	else
-		ss_look_confidence(sync->context, SS_CONFIDENCE_HIGH,
-				   "every backward reduces the same buckets");
+		ss_rule_set_confidence(sync->context, SS_CONFIDENCE_HIGH,
+				       "every backward reduces the same buckets");
 }
 
-static enum ss_status gradient_sync_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status gradient_sync_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct gradient_sync sync = { .context = context, .launch = SS_NO_ROW };
 	struct ss_arena scratch;

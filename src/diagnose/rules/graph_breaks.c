@@ -31,7 +31,7 @@ static bool name_resumes_break(const char *name)
 /* --- with a device -------------------------------------------------------------------- */
 
 struct graph_break_search {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_regions *regions;
 	struct ss_code_places sites;
 	int64_t total_ns;
@@ -76,7 +76,7 @@ static int64_t graph_break_inside_ns(const struct graph_break_search *breaks,
 static int64_t graph_break_claim(struct graph_break_search *breaks, uint32_t from, uint32_t to,
 				 uint32_t *heaviest)
 {
-	struct ss_look *context = breaks->context;
+	struct ss_rule_context *context = breaks->context;
 	int64_t gone_ns = 0, most_ns = 0;
 
 	for (uint32_t i = from; i < to; i++) {
@@ -85,7 +85,7 @@ static int64_t graph_break_claim(struct graph_break_search *breaks, uint32_t fro
 			own_ns = task->own_ns - kept_ns;
 
 		if ((task->kind != SS_TASK_WORK && task->kind != SS_TASK_COMPILE) || own_ns <= 0 ||
-		    !ss_look_claim(context, (struct ss_claim){ .task = i,
+		    !ss_rule_claim(context, (struct ss_claim){ .task = i,
 							       .own_ns = kept_ns,
 							       .low_ns = kept_ns + own_ns / 2,
 							       .high_ns = kept_ns }))
@@ -156,24 +156,24 @@ static void graph_breaks_walk(struct graph_break_search *breaks, bool claims)
 
 static void graph_breaks_report(struct graph_break_search *breaks)
 {
-	struct ss_look *context = breaks->context;
+	struct ss_rule_context *context = breaks->context;
 	struct ss_fact all = { breaks->total_ns, breaks->count, SS_NO_ROW };
 
-	ss_look_evidence(context, all,
-			 "Python and guards run between two compiled regions {count} times "
-			 "per step: {time}");
+	ss_rule_add_evidence(context, all,
+			     "Python and guards run between two compiled regions {count} times "
+			     "per step: {time}");
 	ss_code_places_sort(&breaks->sites);
 	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++)
-		ss_look_evidence(context, ss_code_place_fact(&breaks->sites.items[i]),
-				 "before %s: {time}",
-				 ss_strings_text(&context->trace->names,
-						 breaks->sites.items[i].name));
+		ss_rule_add_evidence(context, ss_code_place_fact(&breaks->sites.items[i]),
+				     "before %s: {time}",
+				     ss_strings_text(&context->trace->names,
+						     breaks->sites.items[i].name));
 	if (breaks->has_resume)
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "the trace shows functions that resume after a break");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "the trace shows functions that resume after a break");
 	else
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "the regions may have been compiled separately");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "the regions may have been compiled separately");
 }
 
 /* --- without a device ----------------------------------------------------------------- */
@@ -195,7 +195,7 @@ struct cpu_break_gap {
 };
 
 struct cpu_breaks {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_regions *regions;
 	const struct ss_phases *phases;
 	struct ss_code_places sites;
@@ -304,7 +304,7 @@ static void cpu_break_add(struct cpu_breaks *breaks, const struct compiled_run *
 		}
 		return;
 	}
-	gone_ns = ss_look_claim_time(breaks->context,
+	gone_ns = ss_rule_claim_time(breaks->context,
 				     (struct ss_stretch){ .track = track,
 							  .from_ns = before->end_ns,
 							  .to_ns = graph->start_ns,
@@ -340,35 +340,35 @@ static void cpu_breaks_walk(struct cpu_breaks *breaks, bool claims)
 
 static void cpu_breaks_report(struct cpu_breaks *breaks)
 {
-	struct ss_look *context = breaks->context;
+	struct ss_rule_context *context = breaks->context;
 	struct ss_fact all = { breaks->claimed_ns, (double)breaks->count, SS_NO_ROW };
 
-	ss_look_evidence(context, all,
-			 "Python, guards and wrappers run between two compiled graphs {count} "
-			 "times per step: {time}, backward included");
+	ss_rule_add_evidence(context, all,
+			     "Python, guards and wrappers run between two compiled graphs {count} "
+			     "times per step: {time}, backward included");
 	ss_code_places_sort(&breaks->sites);
 	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++) {
 		uint32_t name = breaks->sites.items[i].name;
 
-		ss_look_evidence(context, ss_code_place_fact(&breaks->sites.items[i]),
-				 breaks->is_reason[name]
-					 ? "%s breaks the graph {count} times per step: {time}"
-					 : "%s runs between two graphs {count} times per step: "
-					   "{time}",
-				 ss_strings_text(&context->trace->names, name));
+		ss_rule_add_evidence(context, ss_code_place_fact(&breaks->sites.items[i]),
+				     breaks->is_reason[name]
+					     ? "%s breaks the graph {count} times per step: {time}"
+					     : "%s runs between two graphs {count} times per step: "
+					       "{time}",
+				     ss_strings_text(&context->trace->names, name));
 	}
 	if (breaks->sure)
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "the breaks are recorded; what fusing saves is not counted");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "the breaks are recorded; what fusing saves is not counted");
 	else
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "the regions may have been compiled separately");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "the regions may have been compiled separately");
 }
 
 static enum ss_status cpu_breaks_find(struct cpu_breaks *breaks, struct ss_arena *scratch,
 				      struct ss_error *err)
 {
-	struct ss_look *context = breaks->context;
+	struct ss_rule_context *context = breaks->context;
 	int64_t steps = context->steps->count;
 
 	SS_TRY(ss_facts_phases(context->subject->facts, &breaks->phases, err));
@@ -388,7 +388,7 @@ static enum ss_status cpu_breaks_find(struct cpu_breaks *breaks, struct ss_arena
 	return SS_OK;
 }
 
-static enum ss_status graph_breaks_find_on_cpu(struct ss_look *context,
+static enum ss_status graph_breaks_find_on_cpu(struct ss_rule_context *context,
 					       const struct ss_regions *regions,
 					       struct ss_error *err)
 {
@@ -407,7 +407,7 @@ static enum ss_status graph_breaks_find_on_cpu(struct ss_look *context,
 
 static enum ss_status graph_breaks_find(struct graph_break_search *breaks, struct ss_error *err)
 {
-	struct ss_look *context = breaks->context;
+	struct ss_rule_context *context = breaks->context;
 
 	SS_TRY(ss_facts_regions(context->subject->facts, &breaks->regions, err));
 	SS_TRY(ss_code_places_init(&breaks->sites, context, err));
@@ -429,7 +429,7 @@ static enum ss_status graph_breaks_find(struct graph_break_search *breaks, struc
 	return SS_OK;
 }
 
-static enum ss_status graph_breaks_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status graph_breaks_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct graph_break_search breaks = { .context = context };
 	enum ss_status status = SS_OK;

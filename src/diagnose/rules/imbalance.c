@@ -44,7 +44,8 @@ static double imbalance_largest_excess(const struct imbalance_judging *balance, 
 		if (step >= balance->shares.graphs[i].step_count)
 			continue;
 		for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
-			own += ss_load_of(&balance->shares, i, step, phase, balance->kind)->ns;
+			own += ss_rank_loads_at(&balance->shares, i, step, phase, balance->kind)
+				       ->ns;
 			usual += ss_rank_loads_usual(&balance->shares, i, step, phase,
 						     balance->kind)
 					 .ns;
@@ -69,10 +70,11 @@ static void imbalance_report_work(struct imbalance_judging *balance, struct ss_f
 		usual += own_usual;
 	}
 	if (balance->shares.step_count && usual > 0)
-		ss_judge_evidence(judgement, finding, (int64_t)(more / balance->shares.step_count),
-				  "in each step one rank computes {time} longer than the median "
-				  "rank (%.2f times as long)",
-				  (usual + more) / usual);
+		ss_judgement_add_evidence(
+			judgement, finding, (int64_t)(more / balance->shares.step_count),
+			"in each step one rank computes {time} longer than the median "
+			"rank (%.2f times as long)",
+			(usual + more) / usual);
 }
 
 static void imbalance_report(struct imbalance_judging *balance, struct ss_finding *finding,
@@ -81,10 +83,11 @@ static void imbalance_report(struct imbalance_judging *balance, struct ss_findin
 	struct ss_judgement *judgement = balance->judgement;
 
 	imbalance_report_work(balance, finding);
-	ss_judge_evidence(judgement, finding, item->late_ns,
-			  "it is a different rank each time: late by {time} in %u of %u steps",
-			  item->steps, item->of_steps);
-	ss_tell_waits(judgement, finding, "", item->lost_ns);
+	ss_judgement_add_evidence(
+		judgement, finding, item->late_ns,
+		"it is a different rank each time: late by {time} in %u of %u steps", item->steps,
+		item->of_steps);
+	ss_straggler_report_waits(judgement, finding, "", item->lost_ns);
 	finding->confidence = SS_CONFIDENCE_HIGH;
 	finding->reason = "in nearly all steps the busiest rank is the last";
 }
@@ -95,7 +98,7 @@ static double imbalance_rank_work(const struct imbalance_judging *balance, uint3
 	double sum_ns = 0;
 
 	for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++)
-		sum_ns += ss_load_of(&balance->shares, rank, step, phase, balance->kind)->ns;
+		sum_ns += ss_rank_loads_at(&balance->shares, rank, step, phase, balance->kind)->ns;
 	return sum_ns;
 }
 
@@ -143,7 +146,7 @@ static bool imbalance_is_hidden(const struct imbalance_judging *balance, uint32_
 static struct ss_finding *imbalance_add_finding(struct imbalance_judging *balance)
 {
 	struct ss_judgement *judgement = balance->judgement;
-	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+	struct ss_finding *finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
 
 	for (uint32_t r = 0; finding && r < judgement->rank_count; r++) {
 		ss_rank_loads_claim(&balance->shares, judgement, finding, r, balance->kind, 0);
@@ -157,7 +160,7 @@ static enum ss_status imbalance_judge_steps(struct imbalance_judging *balance, s
 {
 	struct ss_judgement *judgement = balance->judgement;
 	bool on_host = judgement->joined->ranks[0].device < 0, is_seen = false;
-	const struct ss_compared *compared = ss_judge_compared(judgement);
+	const struct ss_straggler_comparison *compared = ss_straggler_compare(judgement);
 	struct ss_finding *finding;
 	uint32_t *busy_steps;
 
@@ -206,7 +209,7 @@ static enum ss_status imbalance_judge(struct ss_judgement *judgement, struct ss_
 }
 
 /* This rule only compares ranks. */
-static enum ss_status imbalance_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status imbalance_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	(void)context;
 	(void)err;

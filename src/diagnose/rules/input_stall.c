@@ -40,7 +40,7 @@ static const char few_workers_fix[] =
 	"# no more workers than cores: then cheaper or cached transforms";
 
 struct input_stall {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	uint32_t main;    /* track of the thread that runs the steps; SS_NO_ROW: not known */
 	int64_t ready_ns; /* what remains of a __next__ */
 	int64_t mean_ns;  /* of a step */
@@ -114,7 +114,7 @@ static void input_claim_loader(struct input_stall *input)
 			.low_keep_ns = dur_ns / 2 - (input->mean_ns - dur_ns),
 		};
 		input->claimed_ns = ss_ns_sum(input->claimed_ns,
-					      ss_look_claim_time(input->context, stretch));
+					      ss_rule_claim_time(input->context, stretch));
 		if (input_is_in_process(trace, row))
 			ss_function_times_add(&input->inner, row);
 	}
@@ -171,7 +171,7 @@ static enum ss_status input_claim_own(struct input_stall *input, struct ss_error
 		}
 		if (!input_is_own_function(input, training, places, row))
 			continue;
-		gone_ns = ss_look_claim_time(input->context,
+		gone_ns = ss_rule_claim_time(input->context,
 					     (struct ss_stretch){
 						     .track = input->main,
 						     .from_ns = slices->start_ns[row],
@@ -195,7 +195,7 @@ static enum ss_status input_claim_own(struct input_stall *input, struct ss_error
 /* --- evidence ------------------------------------------------------------------------------- */
 
 /* How long the devices were idle because of input. */
-static enum ss_status input_idle_ns(const struct ss_look *context, int64_t *out,
+static enum ss_status input_idle_ns(const struct ss_rule_context *context, int64_t *out,
 				    struct ss_error *err)
 {
 	const struct ss_idle *idle;
@@ -234,7 +234,7 @@ static enum ss_status input_row_with_line(const struct input_stall *input, uint3
 
 static enum ss_status input_report_loader(struct input_stall *input, struct ss_error *err)
 {
-	struct ss_look *context = input->context;
+	struct ss_rule_context *context = input->context;
 	const struct ss_trace *trace = context->trace;
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[input->longest]);
 	struct ss_fact fact = { input->total_ns, (double)input->calls, SS_NO_ROW };
@@ -243,19 +243,20 @@ static enum ss_status input_report_loader(struct input_stall *input, struct ss_e
 	SS_TRY(input_idle_ns(context, &idle_ns, err));
 	SS_TRY(input_row_with_line(input, &fact.row, err));
 	input->in_process = input_is_in_process(trace, input->longest);
-	ss_look_evidence(context, fact, "%s blocks the training thread for {time} per step", name);
+	ss_rule_add_evidence(context, fact, "%s blocks the training thread for {time} per step",
+			     name);
 	if (!input->in_process)
-		ss_look_fix(context, few_workers_fix);
+		ss_rule_set_fix(context, few_workers_fix);
 	if (context->digest->device < 0)
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "the thread that computes is the thread that waits");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "the thread that computes is the thread that waits");
 	/* half of it: queued work may hide the rest */
 	else if (idle_ns >= input->claimed_ns / 2)
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "the GPU is idle while it waits for the next batch");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "the GPU is idle while it waits for the next batch");
 	else
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "the GPU has queued work for part of that time");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "the GPU has queued work for part of that time");
 	return SS_OK;
 }
 
@@ -277,38 +278,39 @@ static void input_report_functions(struct input_stall *input)
 		if ((double)part->ns < INNER_SHARE * (double)whole_ns)
 			break;
 		if (work)
-			ss_look_evidence(input->context, fact, "%s takes {time} of it per step: %s",
-					 name, work->text);
+			ss_rule_add_evidence(input->context, fact,
+					     "%s takes {time} of it per step: %s", name,
+					     work->text);
 		else
-			ss_look_evidence(input->context, fact, "%s takes {time} of it per step",
-					 name);
+			ss_rule_add_evidence(input->context, fact, "%s takes {time} of it per step",
+					     name);
 		if (!fix && work)
 			fix = work->fix;
 	}
 	if (fix && (input->in_process || !input->claimed_ns))
-		ss_look_fix(input->context, fix);
+		ss_rule_set_fix(input->context, fix);
 }
 
 static void input_report_own(struct input_stall *input)
 {
-	struct ss_look *context = input->context;
+	struct ss_rule_context *context = input->context;
 
 	ss_code_places_sort(&input->sites);
 	for (uint32_t i = 0; i < input->sites.count && i < 3; i++)
-		ss_look_evidence(context, ss_code_place_fact(&input->sites.items[i]),
-				 "%s prepares batches on the training thread: {time} per step",
-				 ss_strings_text(&context->trace->names,
-						 input->sites.items[i].name));
+		ss_rule_add_evidence(context, ss_code_place_fact(&input->sites.items[i]),
+				     "%s prepares batches on the training thread: {time} per step",
+				     ss_strings_text(&context->trace->names,
+						     input->sites.items[i].name));
 	if (!input->claimed_ns)
-		ss_look_fix(context, own_fix);
-	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-			   "only its name says that the function prepares batches");
+		ss_rule_set_fix(context, own_fix);
+	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+			       "only its name says that the function prepares batches");
 }
 
 static enum ss_status input_find(struct input_stall *input, struct ss_arena *scratch,
 				 struct ss_error *err)
 {
-	struct ss_look *context = input->context;
+	struct ss_rule_context *context = input->context;
 
 	SS_TRY(ss_code_places_init(&input->sites, context, err));
 	input->side_work = ss_rule_side_work(context);
@@ -328,7 +330,7 @@ static enum ss_status input_find(struct input_stall *input, struct ss_arena *scr
 	return SS_OK;
 }
 
-static enum ss_status input_stall_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status input_stall_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct input_stall input = { .context = context, .longest = SS_NO_ROW };
 	struct ss_arena scratch;

@@ -60,8 +60,8 @@ struct tiny_kernels {
 	int64_t count, ns;  /* of these kernels */
 };
 
-static bool kernel_is_tiny(const struct ss_look *context, const struct ss_kernel_name *names,
-			   uint32_t index)
+static bool kernel_is_tiny(const struct ss_rule_context *context,
+			   const struct ss_kernel_name *names, uint32_t index)
 {
 	const struct ss_task *task = &context->graph->tasks[index];
 	const struct ss_slices *slices = &context->trace->slices;
@@ -69,12 +69,12 @@ static bool kernel_is_tiny(const struct ss_look *context, const struct ss_kernel
 	return task->kind == SS_TASK_KERNEL && task->step != SS_NO_STEP && task->own_ns < TINY_NS &&
 	       names[slices->name[task->row]].category == SS_KERNEL_ELEMENTWISE &&
 	       slices->link[task->row] < context->trace->device_from &&
-	       ss_look_is_free(context, index);
+	       ss_rule_can_claim(context, index);
 }
 
 /* Claims all but the first kernel of a run. */
-static void tiny_kernels_merge(struct tiny_kernels *rows, struct ss_look *context, uint32_t from,
-			       uint32_t to)
+static void tiny_kernels_merge(struct tiny_kernels *rows, struct ss_rule_context *context,
+			       uint32_t from, uint32_t to)
 {
 	if (to - from < ROW_MIN)
 		return;
@@ -83,7 +83,7 @@ static void tiny_kernels_merge(struct tiny_kernels *rows, struct ss_look *contex
 		uint32_t call = context->trace->slices.link[task->row];
 
 		/* CUDA graphs alone fuse nothing */
-		ss_look_claim(context, (struct ss_claim){
+		ss_rule_claim(context, (struct ss_claim){
 					       .task = i, .low_ns = task->own_ns, .merges = true });
 		rows->is_merged[ss_cpu_outer_call(context->trace, call)] = true;
 		rows->count++;
@@ -92,7 +92,7 @@ static void tiny_kernels_merge(struct tiny_kernels *rows, struct ss_look *contex
 }
 
 /* Claims all but the first kernel of each run: compilers fuse a run into one kernel. */
-static enum ss_status tiny_kernels_claim(struct tiny_kernels *rows, struct ss_look *context,
+static enum ss_status tiny_kernels_claim(struct tiny_kernels *rows, struct ss_rule_context *context,
 					 struct ss_arena *scratch, struct ss_error *err)
 {
 	const struct ss_kernel_name *names;
@@ -120,14 +120,14 @@ static enum ss_status tiny_kernels_claim(struct tiny_kernels *rows, struct ss_lo
 /* --- late launches ---------------------------------------------------------------------- */
 
 struct launches {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_trace *trace;
 	const struct ss_graph *graph;
 	const struct ss_ops *ops;
 	const struct ss_phases *phases;
-	struct ss_row_set starts; /* calls that started something on the device */
-	int64_t *idle_ns;         /* for each of them: of the gaps that its launch ended */
-	uint8_t *paused;          /* per step: a pause was in it */
+	struct ss_bitmap starts; /* calls that started something on the device */
+	int64_t *idle_ns;        /* for each of them: of the gaps that its launch ended */
+	uint8_t *paused;         /* per step: a pause was in it */
 	struct ss_code_places sites;
 	bool with_pauses;    /* three of four steps have them */
 	uint32_t late_count; /* launches, without those after a pause */
@@ -137,8 +137,7 @@ struct launches {
 
 static void launch_add_late(struct launches *launches, uint32_t launch, int64_t idle_ns)
 {
-	uint32_t at = ss_row_set_find(&launches->starts,
-				      ss_cpu_outer_call(launches->trace, launch));
+	uint32_t at = ss_bitmap_find(&launches->starts, ss_cpu_outer_call(launches->trace, launch));
 
 	if (at != SS_NO_ROW)
 		launches->idle_ns[at] = ss_ns_sum(launches->idle_ns[at], idle_ns);
@@ -147,7 +146,7 @@ static void launch_add_late(struct launches *launches, uint32_t launch, int64_t 
 /* The idle time that a late call ended; 0 if it started nothing on the device. */
 static int64_t launch_idle_ns(const struct launches *launches, uint32_t row)
 {
-	uint32_t at = ss_row_set_find(&launches->starts, row);
+	uint32_t at = ss_bitmap_find(&launches->starts, row);
 
 	return at == SS_NO_ROW ? 0 : launches->idle_ns[at];
 }
@@ -156,13 +155,13 @@ static bool launches_find_starts(struct launches *launches, struct ss_arena *scr
 {
 	const struct ss_trace *trace = launches->trace;
 
-	if (!ss_row_set_init(&launches->starts, trace->device_from, launches->context->memory))
+	if (!ss_bitmap_init(&launches->starts, trace->device_from, launches->context->memory))
 		return false;
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
 		if (trace->slices.link[row] < trace->device_from)
-			ss_row_set_add(&launches->starts,
-				       ss_cpu_outer_call(trace, trace->slices.link[row]));
-	ss_row_set_close(&launches->starts);
+			ss_bitmap_add(&launches->starts,
+				      ss_cpu_outer_call(trace, trace->slices.link[row]));
+	ss_bitmap_finish(&launches->starts);
 	launches->idle_ns = SS_ARENA_NEW(scratch, int64_t, (size_t)launches->starts.count + 1);
 	return launches->idle_ns != NULL;
 }
@@ -197,7 +196,7 @@ static bool launch_is_claimable(const struct launches *launches, uint32_t index)
 
 	return (task->kind == SS_TASK_WORK ||
 		(task->kind == SS_TASK_LAUNCH && task->own_ns < LOADING_NS)) &&
-	       task->step != SS_NO_STEP && ss_look_is_free(launches->context, index);
+	       task->step != SS_NO_STEP && ss_rule_can_claim(launches->context, index);
 }
 
 /*
@@ -223,7 +222,7 @@ static void launch_claim_tasks(struct launches *launches, const struct launch_st
 			left_ns = own_ns;
 		late_ns -= own_ns - left_ns;
 		/* torch.compile without CUDA graphs: about half of the host's work remains */
-		ss_look_claim(launches->context,
+		ss_rule_claim(launches->context,
 			      (struct ss_claim){ .task = i,
 						 .own_ns = left_ns,
 						 .low_ns = left_ns + (own_ns - left_ns) / 2,
@@ -253,8 +252,8 @@ static bool launch_pause_is_function(const struct launches *launches,
 	const struct ss_task *first = &launches->graph->tasks[stretch->from];
 	const struct ss_task *last = &launches->graph->tasks[stretch->to];
 
-	return ss_host_function(launches->phases, last->track,
-				(struct ss_interval){ first->start_ns, last->start_ns }) !=
+	return ss_cpu_function(launches->phases, last->track,
+			       (struct ss_interval){ first->start_ns, last->start_ns }) !=
 	       SS_NO_ROW;
 }
 
@@ -299,7 +298,7 @@ static void launches_walk(struct launches *launches, bool claims)
 		if (launch_is_claimable(launches, i))
 			stretch.work_ns = ss_ns_sum(stretch.work_ns, task->own_ns);
 		if (task->kind != SS_TASK_LAUNCH ||
-		    ss_row_set_find(&launches->starts, task->row) == SS_NO_ROW)
+		    ss_bitmap_find(&launches->starts, task->row) == SS_NO_ROW)
 			continue;
 		launch_end_stretch(launches, &stretch, claims);
 		stretch = (struct launch_stretch){ .from = i + 1 };
@@ -310,39 +309,41 @@ static void launches_walk(struct launches *launches, bool claims)
 
 static void launches_report(struct launches *launches)
 {
-	struct ss_look *context = launches->context;
+	struct ss_rule_context *context = launches->context;
 	struct ss_fact all = { launches->total_ns, (double)launches->count, SS_NO_ROW };
 	struct ss_fact tiny = { launches->tiny.ns, (double)launches->tiny.count, SS_NO_ROW };
 
 	if (launches->count)
-		ss_look_evidence(context, all,
-				 "{count} launch{?|es} per step arrive{?s|} after the GPU has run "
-				 "out of work; it idles {time}");
+		ss_rule_add_evidence(
+			context, all,
+			"{count} launch{?|es} per step arrive{?s|} after the GPU has run "
+			"out of work; it idles {time}");
 	if (launches->tiny.count)
-		ss_look_evidence(context, tiny,
-				 "{count} elementwise kernels per step follow each other and are "
-				 "shorter than their launches: {time}");
+		ss_rule_add_evidence(
+			context, tiny,
+			"{count} elementwise kernels per step follow each other and are "
+			"shorter than their launches: {time}");
 	ss_code_places_sort(&launches->sites);
 	for (uint32_t i = 0; i < launches->sites.count && i < 3; i++) {
 		const struct ss_code_place *site = &launches->sites.items[i];
 
 		if (site->weight_ns < launches->total_ns / SITE_SHARE)
 			break;
-		ss_look_evidence(context, ss_code_place_fact(site),
-				 "%s is launched too late {count} times per step ({time})",
-				 ss_strings_text(&launches->trace->names, site->name));
+		ss_rule_add_evidence(context, ss_code_place_fact(site),
+				     "%s is launched too late {count} times per step ({time})",
+				     ss_strings_text(&launches->trace->names, site->name));
 	}
 	if (!launches->phases->has[SS_PHASE_BACKWARD])
-		ss_look_fix(context, serving_fix);
+		ss_rule_set_fix(context, serving_fix);
 	if (launches->pause_ns > launches->total_ns / 2)
-		ss_look_fix(context, pause_fix);
+		ss_rule_set_fix(context, pause_fix);
 	if (context->trace->info.with_stack || launches->sites.places->has_lines)
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "recording stacks made the host slower than it is");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "recording stacks made the host slower than it is");
 	else
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "the trace has every launch and what the GPU did then");
-	ss_look_figure(context, 0, (double)launches->total_ns + (double)launches->tiny.ns);
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "the trace has every launch and what the GPU did then");
+	ss_rule_add_figure(context, 0, (double)launches->total_ns + (double)launches->tiny.ns);
 }
 
 static enum ss_status launches_find(struct launches *launches, struct ss_arena *scratch,
@@ -376,7 +377,7 @@ static enum ss_status launches_find(struct launches *launches, struct ss_arena *
 	return SS_OK;
 }
 
-static enum ss_status launch_bound_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status launch_bound_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct launches launches = { .context = context,
 				     .trace = context->trace,
@@ -389,7 +390,7 @@ static enum ss_status launch_bound_look(struct ss_look *context, struct ss_error
 	ss_arena_init(&scratch, context->memory);
 	status = launches_find(&launches, &scratch, err);
 	ss_code_places_release(&launches.sites);
-	ss_row_set_release(&launches.starts);
+	ss_bitmap_release(&launches.starts);
 	ss_arena_release(&scratch);
 	return status;
 }
@@ -403,15 +404,16 @@ static const struct ss_host_limits limits = {
 static void launch_report_hosts(struct ss_judgement *judgement, struct ss_finding *finding,
 				const struct ss_slow_hosts *hosts)
 {
-	ss_judge_evidence(judgement, finding, hosts->host_ns,
-			  "a host spends {time} per step on its launches");
-	ss_judge_evidence(judgement, finding, hosts->device_ns,
-			  "a GPU computes and moves data for {time} per step; otherwise it waits "
-			  "for its host, or in collectives for other hosts");
+	ss_judgement_add_evidence(judgement, finding, hosts->host_ns,
+				  "a host spends {time} per step on its launches");
+	ss_judgement_add_evidence(
+		judgement, finding, hosts->device_ns,
+		"a GPU computes and moves data for {time} per step; otherwise it waits "
+		"for its host, or in collectives for other hosts");
 	if (hosts->with_pauses) {
-		ss_judge_evidence_counted(judgement, finding, hosts->pause_ns, hosts->pauses,
-					  "a host launches nothing for 5 ms or longer {count} "
-					  "times per step: {time} in total");
+		ss_judgement_add_counted(judgement, finding, hosts->pause_ns, hosts->pauses,
+					 "a host launches nothing for 5 ms or longer {count} "
+					 "times per step: {time} in total");
 		finding->fix = starved_fix;
 	}
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
@@ -433,12 +435,12 @@ static enum ss_status launch_judge_hosts(struct ss_judgement *judgement, struct 
 	ss_arena_init(&scratch, judgement->diagnosis->memory);
 	whole = ss_slow_hosts_find(&hosts, judgement, &limits, &scratch);
 	if (whole && 2 * hosts.count >= judgement->rank_count)
-		finding = ss_judge_add(judgement, SS_NO_ROW,
-				       "The hosts take longer to launch the work than the GPUs "
-				       "to do it");
+		finding = ss_judgement_add(judgement, SS_NO_ROW,
+					   "The hosts take longer to launch the work than the GPUs "
+					   "to do it");
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
 		if (hosts.is_slow[i]) {
-			ss_judge_take(judgement, finding, i);
+			ss_judgement_take_rank(judgement, finding, i);
 			ss_slow_hosts_claim(&hosts, judgement, finding, i, &limits);
 		}
 	if (finding)
@@ -458,18 +460,18 @@ static enum ss_status launch_bound_judge(struct ss_judgement *judgement, struct 
 	uint32_t late = 0;
 
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		if (ss_judge_figure(judgement, i, 0) > most)
-			most = ss_judge_figure(judgement, i, 0);
+		if (ss_judgement_figure(judgement, i, 0) > most)
+			most = ss_judgement_figure(judgement, i, 0);
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		late += ss_judge_figure(judgement, i, 0) >= most / 2;
+		late += ss_judgement_figure(judgement, i, 0) >= most / 2;
 	if (most <= 0)
 		return SS_OK;
 	if (2 * late < judgement->rank_count)
 		return judgement->replay->is_together ? launch_judge_hosts(judgement, err) : SS_OK;
-	finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+	finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
-		if (ss_judge_claims(judgement, i))
-			ss_judge_take(judgement, finding, i);
+		if (ss_judgement_count_claims(judgement, i))
+			ss_judgement_take_rank(judgement, finding, i);
 	return SS_OK;
 }
 

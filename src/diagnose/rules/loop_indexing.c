@@ -28,7 +28,7 @@ struct indexing_loop {
 enum index_use { TAKES_ELEMENT = 1, TAKES_NONE, IS_REDUCER };
 
 struct indexing_loops {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_ops *ops;
 	uint8_t *indexes; /* per name: enum index_use; 0: not looked at */
 	struct ss_code_places sites;
@@ -61,7 +61,7 @@ static void loop_close(struct indexing_loops *loops, const struct indexing_loop 
 	length_ns = stretch.to_ns - stretch.from_ns;
 	stretch.keep_ns = length_ns / loop->turns;
 	stretch.low_keep_ns = length_ns / 2;
-	if (ss_look_claim_time(loops->context, stretch) > 0)
+	if (ss_rule_claim_time(loops->context, stretch) > 0)
 		ss_code_places_add(&loops->sites, slices->name[loop->first], loop->first,
 				   length_ns);
 }
@@ -101,7 +101,7 @@ static void loops_find(struct indexing_loops *loops)
 	loop_close(loops, &loop);
 }
 
-static enum ss_status loop_indexing_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status loop_indexing_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct indexing_loops loops = { .context = context };
 	struct ss_arena scratch;
@@ -122,13 +122,13 @@ static enum ss_status loop_indexing_look(struct ss_look *context, struct ss_erro
 	}
 	ss_code_places_sort(&loops.sites);
 	for (uint32_t i = 0; status == SS_OK && i < loops.sites.count; i++)
-		ss_look_evidence(context, ss_code_place_fact(&loops.sites.items[i]),
-				 "%s repeats in a loop: {time} of host time per step",
-				 ss_strings_text(&context->trace->names,
-						 loops.sites.items[i].name));
+		ss_rule_add_evidence(context, ss_code_place_fact(&loops.sites.items[i]),
+				     "%s repeats in a loop: {time} of host time per step",
+				     ss_strings_text(&context->trace->names,
+						     loops.sites.items[i].name));
 	if (status == SS_OK && loops.sites.count)
-		ss_look_confidence(context, SS_CONFIDENCE_LOW,
-				   "whether the loop can run on the whole tensor is unknown");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_LOW,
+				       "whether the loop can run on the whole tensor is unknown");
 	ss_code_places_release(&loops.sites);
 	ss_arena_release(&scratch);
 	return status;

@@ -143,7 +143,7 @@ static uint8_t *exclusive_kernels_find(const struct ss_graph *graph, const struc
 /* --- grids ----------------------------------------------------------------------------- */
 
 struct small_grids {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_works *works;
 	const struct ss_peaks *peaks; /* NULL: not known */
 	int32_t multiprocessors;      /* 0: not known */
@@ -256,7 +256,7 @@ static void grid_check_kernel(struct small_grids *grids, uint32_t number)
 	ns = FLOOR_NS > ns ? FLOOR_NS : ns;
 	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
 	/* at worst half of it: a larger grid has costs of its own, such as partial sums */
-	if (ss_look_claim(grids->context,
+	if (ss_rule_claim(grids->context,
 			  (struct ss_claim){ .task = number,
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
@@ -267,25 +267,25 @@ static void grid_check_kernel(struct small_grids *grids, uint32_t number)
 
 static void grids_report(struct small_grids *grids)
 {
-	struct ss_look *context = grids->context;
+	struct ss_rule_context *context = grids->context;
 
 	for (uint32_t i = 0; i < grids->sites.count; i++) {
 		const struct ss_code_place *site = &grids->sites.items[i];
 
-		ss_look_evidence(
+		ss_rule_add_evidence(
 			context, ss_code_place_fact(site),
 			"%.60s has fewer blocks than the GPU has multiprocessors: {time} per "
 			"step ({count} times)",
 			grids->names[site->name].text);
 	}
-	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-			   "we assume that time shrinks as more of the GPU is used");
+	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+			       "we assume that time shrinks as more of the GPU is used");
 }
 
 static enum ss_status grids_find(struct small_grids *grids, struct ss_arena *scratch,
 				 struct ss_error *err)
 {
-	const struct ss_look *context = grids->context;
+	const struct ss_rule_context *context = grids->context;
 	const struct ss_graph *graph = context->graph;
 
 	SS_TRY(ss_facts_works(context->subject->facts, &grids->works, err));
@@ -305,7 +305,7 @@ static enum ss_status grids_find(struct small_grids *grids, struct ss_arena *scr
 	return SS_OK;
 }
 
-static enum ss_status low_occupancy_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status low_occupancy_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct small_grids grids = { .context = context };
 	const struct ss_trace_info *info = &context->trace->info;

@@ -25,7 +25,7 @@
 enum dims_verdict { DIMS_NEW = 0, DIMS_FINE, DIMS_ODD };
 
 struct matmul_dims {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_works *works;
 	uint8_t *args; /* enum dims_verdict, per record of op_args */
 	uint8_t *slow; /* per name of a kernel: 1 it reads few at a time, 2 it does not */
@@ -131,7 +131,7 @@ static void matmul_check_kernel(struct matmul_dims *dims, uint32_t number)
 		ns = (double)task->own_ns / TIMES_MAX;
 	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
 	/* at worst half of it: copies into the padded form cost time, too */
-	if (ss_look_claim(dims->context,
+	if (ss_rule_claim(dims->context,
 			  (struct ss_claim){ .task = number,
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
@@ -142,19 +142,20 @@ static void matmul_check_kernel(struct matmul_dims *dims, uint32_t number)
 
 static void matmul_dims_report(struct matmul_dims *dims)
 {
-	struct ss_look *context = dims->context;
+	struct ss_rule_context *context = dims->context;
 
 	for (uint32_t i = 0; i < dims->sites.count; i++) {
 		const struct ss_code_place *site = &dims->sites.items[i];
 
-		ss_look_evidence(context, ss_code_place_fact(site),
-				 "%s with rows that are not a multiple of 8: {time} per "
-				 "step ({count} times)",
-				 ss_strings_text(&context->trace->names, site->name));
+		ss_rule_add_evidence(context, ss_code_place_fact(site),
+				     "%s with rows that are not a multiple of 8: {time} per "
+				     "step ({count} times)",
+				     ss_strings_text(&context->trace->names, site->name));
 	}
-	ss_look_confidence(context, dims->rate > 0 ? SS_CONFIDENCE_MEDIUM : SS_CONFIDENCE_LOW,
-			   dims->rate > 0 ? "the trace has products with aligned sizes to compare"
-					  : "twice as fast is a guess");
+	ss_rule_set_confidence(context, dims->rate > 0 ? SS_CONFIDENCE_MEDIUM : SS_CONFIDENCE_LOW,
+			       dims->rate > 0
+				       ? "the trace has products with aligned sizes to compare"
+				       : "twice as fast is a guess");
 }
 
 static enum ss_status matmul_dims_find(struct matmul_dims *dims, struct ss_arena *scratch,
@@ -179,7 +180,7 @@ static enum ss_status matmul_dims_find(struct matmul_dims *dims, struct ss_arena
 	return SS_OK;
 }
 
-static enum ss_status matmul_dims_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status matmul_dims_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct matmul_dims dims = { .context = context };
 	struct ss_speedup speedup;

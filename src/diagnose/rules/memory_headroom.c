@@ -17,31 +17,31 @@
 #define FULL_SHARE 0.9
 
 struct headroom {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_allocs *allocs;
 	uint8_t *is_fragmented; /* per pool */
 };
 
 /* Reports a share of the device's memory and what is left; {count} is per step. */
-static void headroom_report_share(struct ss_look *context, const char *what, int64_t bytes,
+static void headroom_report_share(struct ss_rule_context *context, const char *what, int64_t bytes,
 				  int64_t memory_bytes)
 {
 	struct ss_fact fact = { .row = SS_NO_ROW };
 	const char *unit;
 
 	fact.count = 100 * (double)bytes / (double)memory_bytes * context->steps->count;
-	ss_look_evidence(context, fact, "%s takes {count} %% of the GPU's memory", what);
+	ss_rule_add_evidence(context, fact, "%s takes {count} %% of the GPU's memory", what);
 	if (bytes >= memory_bytes)
 		return;
-	fact.count = ss_bytes_scaled(ss_bytes_less(memory_bytes, bytes), 10000, &unit) *
+	fact.count = ss_amount_scale(ss_amount_subtract(memory_bytes, bytes), 10000, &unit) *
 		     context->steps->count;
-	ss_look_evidence(context, fact, "left for everything else: {count} %s", unit);
+	ss_rule_add_evidence(context, fact, "left for everything else: {count} %s", unit);
 }
 
 /* Reports a device pool that is nearly full, by tensors or only by reserved memory. */
 static void headroom_check_pool(const struct headroom *headroom, const struct ss_pool *pool)
 {
-	struct ss_look *context = headroom->context;
+	struct ss_rule_context *context = headroom->context;
 	const struct ss_device *device = ss_pool_device(context->trace, pool);
 	size_t number = (size_t)(pool - headroom->allocs->pools.items);
 
@@ -53,34 +53,34 @@ static void headroom_check_pool(const struct headroom *headroom, const struct ss
 	if ((double)pool->peak_bytes >= FULL_SHARE * (double)device->memory_bytes) {
 		headroom_report_share(context, "The peak of tensors", pool->peak_bytes,
 				      device->memory_bytes);
-		ss_look_figure(context, 0, 1);
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "the trace has allocations and the GPU's memory size");
+		ss_rule_add_figure(context, 0, 1);
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "the trace has allocations and the GPU's memory size");
 	} else if ((double)pool->reserved_bytes >= FULL_SHARE * (double)device->memory_bytes &&
 		   !headroom->is_fragmented[number]) {
 		headroom_report_share(context, "The allocator's cache", pool->reserved_bytes,
 				      device->memory_bytes);
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "tensors need less: the allocator can release memory");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "tensors need less: the allocator can release memory");
 	}
 }
 
 /* Finds pools whose reserved memory grows without need: the rule fragmentation reports those. */
 static enum ss_status headroom_find_fragments(struct headroom *headroom, struct ss_error *err)
 {
-	struct ss_step_memories steps;
+	struct ss_growth steps;
 	struct ss_fragmentation found;
 	uint32_t next;
 
-	SS_TRY(ss_step_memories_init(&steps, headroom->allocs, err));
+	SS_TRY(ss_growth_init(&steps, headroom->allocs, err));
 	for (uint32_t from = 0; from < steps.count; from = next)
 		if (ss_fragmentation_find(&steps, from, &next, &found))
 			headroom->is_fragmented[found.pool] = true;
-	ss_step_memories_release(&steps);
+	ss_growth_release(&steps);
 	return SS_OK;
 }
 
-static enum ss_status memory_headroom_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status memory_headroom_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct headroom headroom = { .context = context };
 	struct ss_arena scratch;
@@ -88,7 +88,7 @@ static enum ss_status memory_headroom_look(struct ss_look *context, struct ss_er
 
 	if (!context->trace->allocations.count || !context->steps->count)
 		return SS_OK;
-	SS_TRY(ss_facts_allocs(context->subject->facts, &headroom.allocs, err));
+	SS_TRY(ss_allocs_of_facts(context->subject->facts, &headroom.allocs, err));
 	ss_arena_init(&scratch, context->memory);
 	headroom.is_fragmented = SS_ARENA_NEW(&scratch, uint8_t,
 					      (size_t)headroom.allocs->pools.count + 1);
@@ -115,7 +115,7 @@ static enum ss_status headroom_sum_peak(const struct ss_rule_memory_context *con
 	for (uint32_t i = 0; i < held.count; i++) {
 		int64_t *sum = &bytes[held.items[i].purpose];
 
-		*sum = ss_bytes_add(*sum, held.items[i].bytes);
+		*sum = ss_amount_add(*sum, held.items[i].bytes);
 	}
 	ss_live_blocks_release(&held);
 	return SS_OK;
@@ -129,8 +129,9 @@ static enum ss_status headroom_report_peak(struct ss_rule_memory_context *contex
 
 	SS_TRY(headroom_sum_peak(context, bytes, err));
 	activations = bytes[SS_PURPOSE_ACTIVATION];
-	state = ss_bytes_add(ss_bytes_add(bytes[SS_PURPOSE_PARAMETER], bytes[SS_PURPOSE_GRADIENT]),
-			     bytes[SS_PURPOSE_OPTIMIZER]);
+	state = ss_amount_add(ss_amount_add(bytes[SS_PURPOSE_PARAMETER],
+					    bytes[SS_PURPOSE_GRADIENT]),
+			      bytes[SS_PURPOSE_OPTIMIZER]);
 	if (activations || state)
 		ss_rule_memory_add_evidence(
 			context, NULL,

@@ -34,9 +34,9 @@
 static const char untrained[] = "nothing is trained: a cache that grows on purpose looks the same";
 
 struct memory_leaks {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_allocs *allocs;
-	struct ss_step_memories steps;
+	struct ss_growth steps;
 	struct ss_leak leaks[LEAKS_MAX];
 	uint32_t last[LEAKS_MAX]; /* the item of its last step */
 	uint32_t count;
@@ -51,9 +51,10 @@ static int64_t leak_bytes_per_step(const struct memory_leaks *leaking, uint32_t 
 }
 
 /* {count} is per step: the value that shows `bytes`, and its unit. */
-static double leak_count_per_step(const struct ss_look *context, int64_t bytes, const char **unit)
+static double leak_count_per_step(const struct ss_rule_context *context, int64_t bytes,
+				  const char **unit)
 {
-	return ss_bytes_scaled(bytes, 10000, unit) * context->steps->count;
+	return ss_amount_scale(bytes, 10000, unit) * context->steps->count;
 }
 
 /* Steps until the device is full; -1: its size is unknown. */
@@ -82,7 +83,7 @@ static bool leak_is_noticed(const struct memory_leaks *leaking, uint32_t number)
 }
 
 /* Without training memory may grow on purpose: a cache of what was generated. */
-static bool leak_job_trains(const struct ss_look *context)
+static bool leak_job_trains(const struct ss_rule_context *context)
 {
 	return context->digest->phases[SS_PHASE_BACKWARD].calls > 0 ||
 	       context->digest->phases[SS_PHASE_OPTIMIZER].calls > 0;
@@ -90,30 +91,30 @@ static bool leak_job_trains(const struct ss_look *context)
 
 static void leak_report_growth(struct memory_leaks *leaking, uint32_t number)
 {
-	struct ss_look *context = leaking->context;
-	const struct ss_step_memory *last = &leaking->steps.items[leaking->last[number]];
+	struct ss_rule_context *context = leaking->context;
+	const struct ss_growth_step *last = &leaking->steps.items[leaking->last[number]];
 	int64_t rate_bytes = leak_bytes_per_step(leaking, number);
 	double left = leak_steps_left(leaking, number, rate_bytes);
 	struct ss_fact fact = { .row = SS_NO_ROW };
 	const char *unit;
 
 	fact.count = leak_count_per_step(context, rate_bytes, &unit);
-	ss_look_evidence(context, fact, "%s memory grows by {count} %s with every step",
-			 last->is_host ? "Host" : "GPU", unit);
+	ss_rule_add_evidence(context, fact, "%s memory grows by {count} %s with every step",
+			     last->is_host ? "Host" : "GPU", unit);
 	if (left >= 0) {
 		fact.count = left * context->steps->count;
-		ss_look_evidence(context, fact,
-				 "at this rate the GPU is full after {count} step{?|s}");
+		ss_rule_add_evidence(context, fact,
+				     "at this rate the GPU is full after {count} step{?|s}");
 	}
 	if (leak_job_trains(context) &&
 	    (left >= 0 ? left <= WORRY_STEPS : rate_bytes >= last->min_bytes / WORRY_SHARE))
-		ss_look_figure(context, 0, 1);
+		ss_rule_add_figure(context, 0, 1);
 }
 
 /* Names who allocates most of what each step keeps, with its share of the growth. */
 static void leak_report_keeper(struct memory_leaks *leaking, uint32_t number)
 {
-	struct ss_look *context = leaking->context;
+	struct ss_rule_context *context = leaking->context;
 	const struct ss_leak *leak = &leaking->leaks[number];
 	double share = (double)leak->most_bytes / (double)leak->growth_bytes;
 	const struct ss_trace *trace = context->trace;
@@ -128,30 +129,30 @@ static void leak_report_keeper(struct memory_leaks *leaking, uint32_t number)
 	if (!leak->most_bytes)
 		return;
 	if (leak->op == SS_NO_ROW)
-		ss_look_evidence(context, fact,
-				 "most of it is allocated outside of operators: {count} "
-				 "%s per step",
-				 unit);
+		ss_rule_add_evidence(context, fact,
+				     "most of it is allocated outside of operators: {count} "
+				     "%s per step",
+				     unit);
 	else
-		ss_look_evidence(context, fact,
-				 "%s allocates most of it, and nothing frees it: {count} "
-				 "%s per step",
-				 ss_strings_text(&trace->names, trace->slices.name[leak->op]),
-				 unit);
+		ss_rule_add_evidence(context, fact,
+				     "%s allocates most of it, and nothing frees it: {count} "
+				     "%s per step",
+				     ss_strings_text(&trace->names, trace->slices.name[leak->op]),
+				     unit);
 }
 
 static void leak_report_confidence(struct memory_leaks *leaking, const struct ss_leak *leak)
 {
-	struct ss_look *context = leaking->context;
+	struct ss_rule_context *context = leaking->context;
 
 	if (!leak_job_trains(context))
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM, untrained);
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM, untrained);
 	else if ((double)leak->kept_bytes < SURE_SHARE * (double)leak->growth_bytes)
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "the known allocations explain only part of the growth");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "the known allocations explain only part of the growth");
 	else
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "every step keeps the same amount, and none of it is freed");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "every step keeps the same amount, and none of it is freed");
 }
 
 /* Finds leaks, who allocates what they keep, and reports those that matter. */
@@ -181,17 +182,17 @@ static enum ss_status leak_find(struct memory_leaks *leaking, struct ss_error *e
 	return SS_OK;
 }
 
-static enum ss_status memory_leak_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status memory_leak_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct memory_leaks leaking = { .context = context };
 	enum ss_status status;
 
 	if (!context->trace->allocations.count || !context->steps->count)
 		return SS_OK;
-	SS_TRY(ss_facts_allocs(context->subject->facts, &leaking.allocs, err));
-	SS_TRY(ss_step_memories_init(&leaking.steps, leaking.allocs, err));
+	SS_TRY(ss_allocs_of_facts(context->subject->facts, &leaking.allocs, err));
+	SS_TRY(ss_growth_init(&leaking.steps, leaking.allocs, err));
 	status = leak_find(&leaking, err);
-	ss_step_memories_release(&leaking.steps);
+	ss_growth_release(&leaking.steps);
 	return status;
 }
 
@@ -207,7 +208,7 @@ static int64_t leak_sum_lines(const struct ss_retained *retained, uint32_t *step
 
 	*steps = 0;
 	for (uint32_t i = 0; i < retained->count && retained->lines[i].leak_steps; i++) {
-		bytes = ss_bytes_add(bytes, retained->lines[i].bytes);
+		bytes = ss_amount_add(bytes, retained->lines[i].bytes);
 		if (retained->lines[i].leak_steps > *steps)
 			*steps = retained->lines[i].leak_steps;
 	}
@@ -220,7 +221,7 @@ static enum ss_status memory_leak_look_memory(struct ss_rule_memory_context *con
 {
 	const struct ss_retained *retained = context->retained;
 	const struct ss_strings *texts = &context->subject->spots->texts;
-	bool trained = ss_stack_places_has(context->subject->spots, SS_STACK_BACKWARD);
+	bool trained = ss_snapshot_places_has(context->subject->spots, SS_STACK_BACKWARD);
 	uint32_t steps;
 
 	(void)err;

@@ -17,7 +17,7 @@
 enum vector_use { VECTOR_NEW = 0, VECTOR_NO, VECTOR_FP32 };
 
 struct fp32_products {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	struct ss_speedup speedup;
 	struct ss_code_places sites;
 	const struct ss_kernel_name *names;
@@ -125,7 +125,7 @@ static void fp32_check_product(struct fp32_products *products, uint32_t number)
 					   .low_ns = faster.low_ns,
 					   .high_ns = faster.high_ns };
 	}
-	if (!ss_look_claim(products->context, claim))
+	if (!ss_rule_claim(products->context, claim))
 		return;
 	products->has_convs |= worker &&
 			       ss_works_item(products->speedup.works, worker)->kind == SS_WORK_CONV;
@@ -183,7 +183,7 @@ static void fp32_check_activation(struct fp32_products *products, uint32_t numbe
 	name = ss_strings_text(&trace->names, trace->slices.name[op]);
 	if (!name_is_activation(name) && !fp32_is_sum_of_products(products, name, task))
 		return;
-	if (ss_look_claim(products->context, (struct ss_claim){ .task = number,
+	if (ss_rule_claim(products->context, (struct ss_claim){ .task = number,
 								.own_ns = task->own_ns / 2,
 								.low_ns = task->own_ns,
 								.high_ns = task->own_ns / 2 }))
@@ -202,35 +202,35 @@ static void fp32_check_kernels(struct fp32_products *products,
 
 static void fp32_report(struct fp32_products *products)
 {
-	struct ss_look *context = products->context;
+	struct ss_rule_context *context = products->context;
 	const struct ss_speedup *speedup = &products->speedup;
 
 	for (uint32_t i = 0; i < products->sites.count; i++) {
 		const struct ss_code_place *site = &products->sites.items[i];
 		const char *kernel = products->names[site->name].text;
 
-		ss_look_evidence(context, ss_code_place_fact(site),
-				 "%s computes in FP32: {time} per step ({count} times)",
-				 kernel ? kernel
-					: ss_strings_text(&context->trace->names, site->name));
+		ss_rule_add_evidence(context, ss_code_place_fact(site),
+				     "%s computes in FP32: {time} per step ({count} times)",
+				     kernel ? kernel
+					    : ss_strings_text(&context->trace->names, site->name));
 	}
 	if (!speedup->has_bf16)
-		ss_look_fix(context, fp16_fix);
+		ss_rule_set_fix(context, fp16_fix);
 	else if (!speedup->has_tf32)
-		ss_look_fix(context, amd_fix);
+		ss_rule_set_fix(context, amd_fix);
 	if (products->guessed_ns > products->known_ns || !speedup->peaks)
-		ss_look_confidence(
+		ss_rule_set_confidence(
 			context, SS_CONFIDENCE_LOW,
 			products->guessed_ns > products->known_ns
 				? "most sizes are unknown; four times as fast is a guess"
 				: "the GPU is not in the table of peaks: four times as fast "
 				  "is a guess");
 	else if (speedup->rate[SS_WORK_MATMUL] > 0 || speedup->rate[SS_WORK_CONV] > 0)
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "the trace has products in half precision to compare with");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "the trace has products in half precision to compare with");
 	else
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "computed from the sizes and the GPU's peak rates");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "computed from the sizes and the GPU's peak rates");
 }
 
 static enum ss_status fp32_find(struct fp32_products *products, struct ss_arena *scratch,
@@ -252,7 +252,7 @@ static enum ss_status fp32_find(struct fp32_products *products, struct ss_arena 
 	return SS_OK;
 }
 
-static enum ss_status no_tensor_cores_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status no_tensor_cores_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct fp32_products products = { .context = context };
 	struct ss_arena scratch;

@@ -47,7 +47,7 @@
 #define PASSES_SAVED_LOW 2
 
 struct optimizer_kernels {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_trace *trace;
 	const struct ss_kernel_name *names;
 	uint8_t *loops; /* per host row: a call that launches for one tensor */
@@ -64,7 +64,7 @@ static bool optimizer_is_single(const struct optimizer_kernels *optimizer, uint3
 
 	if (task->kind != SS_TASK_KERNEL || task->phase != SS_PHASE_OPTIMIZER ||
 	    task->step == SS_NO_STEP || slices->link[task->row] >= optimizer->trace->device_from ||
-	    !ss_look_is_free(optimizer->context, index))
+	    !ss_rule_can_claim(optimizer->context, index))
 		return false;
 	category = optimizer->names[slices->name[task->row]].category;
 	return category == SS_KERNEL_ELEMENTWISE || category == SS_KERNEL_COPY;
@@ -107,7 +107,7 @@ static void optimizer_claim_kernels(struct optimizer_kernels *optimizer)
 		if (!optimizer_is_single(optimizer, i))
 			continue;
 		traffic_ns = task->own_ns > KERNEL_NS ? task->own_ns : 0;
-		ss_look_claim(optimizer->context,
+		ss_rule_claim(optimizer->context,
 			      (struct ss_claim){ .task = i,
 						 .own_ns = traffic_ns / PASSES_SAVED,
 						 /* foreach: all passes, but few launches */
@@ -142,7 +142,7 @@ static void optimizer_claim_host(struct optimizer_kernels *optimizer)
 
 			if ((own->kind == SS_TASK_WORK || own->kind == SS_TASK_LAUNCH) &&
 			    own->phase == SS_PHASE_OPTIMIZER && own->step != SS_NO_STEP &&
-			    ss_look_claim(optimizer->context, (struct ss_claim){ .task = from }))
+			    ss_rule_claim(optimizer->context, (struct ss_claim){ .task = from }))
 				optimizer->host_ns = ss_ns_sum(optimizer->host_ns, own->own_ns);
 		}
 		from = i + 1;
@@ -170,7 +170,7 @@ static const struct {
 	{ "#RMSprop.", "optimizer = torch.optim.RMSprop(model.parameters(), lr=lr, foreach=True)" },
 };
 
-static void optimizer_choose_fix(struct ss_look *context, uint32_t range)
+static void optimizer_choose_fix(struct ss_rule_context *context, uint32_t range)
 {
 	const char *name;
 
@@ -179,26 +179,27 @@ static void optimizer_choose_fix(struct ss_look *context, uint32_t range)
 	name = ss_strings_text(&context->trace->names, context->trace->slices.name[range]);
 	for (size_t i = 0; i < SS_COUNT(fixes); i++)
 		if (strstr(name, fixes[i].name))
-			ss_look_fix(context, fixes[i].fix);
+			ss_rule_set_fix(context, fixes[i].fix);
 }
 
 static void optimizer_report(struct optimizer_kernels *optimizer)
 {
-	struct ss_look *context = optimizer->context;
+	struct ss_rule_context *context = optimizer->context;
 	struct ss_fact host = { optimizer->host_ns, (double)optimizer->count, optimizer->range };
 	struct ss_fact device = { optimizer->device_ns, (double)optimizer->count, SS_NO_ROW };
 
-	ss_look_evidence(context, host,
-			 "%s launches {count} kernel{?|s} per step, one per tensor: {time} "
-			 "of host time",
-			 optimizer->range == SS_NO_ROW
-				 ? "the optimizer"
-				 : ss_strings_text(&context->trace->names,
-						   context->trace->slices.name[optimizer->range]));
-	ss_look_evidence(context, device, "these kernels take {time} per step");
+	ss_rule_add_evidence(
+		context, host,
+		"%s launches {count} kernel{?|s} per step, one per tensor: {time} "
+		"of host time",
+		optimizer->range == SS_NO_ROW
+			? "the optimizer"
+			: ss_strings_text(&context->trace->names,
+					  context->trace->slices.name[optimizer->range]));
+	ss_rule_add_evidence(context, device, "these kernels take {time} per step");
 	optimizer_choose_fix(context, optimizer->range);
-	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-			   "the speed of the fused kernel is estimated");
+	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+			       "the speed of the fused kernel is estimated");
 }
 
 static enum ss_status optimizer_find(struct optimizer_kernels *optimizer, struct ss_arena *scratch,
@@ -251,7 +252,7 @@ static const struct cpu_optimizer {
 #define RECORDING_NS 1250.0
 
 struct cpu_optimizer_ranges {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct cpu_optimizer *optimizer;
 	uint8_t *computes; /* per name: an elementwise operator */
 	uint32_t first;    /* row of the first range */
@@ -342,7 +343,7 @@ static int64_t cpu_optimizer_claim_range(struct cpu_optimizer_ranges *ranges, ui
 
 	stretch.keep_ns = (int64_t)(ns - loop_ns * (1 - ranges->optimizer->left));
 	stretch.low_keep_ns = (int64_t)(ns - loop_ns * (1 - ranges->optimizer->left_most));
-	return ss_look_claim_time(ranges->context, stretch);
+	return ss_rule_claim_time(ranges->context, stretch);
 }
 
 static int64_t cpu_optimizer_claim(struct cpu_optimizer_ranges *ranges)
@@ -363,21 +364,21 @@ static int64_t cpu_optimizer_claim(struct cpu_optimizer_ranges *ranges)
 
 static void cpu_optimizer_report(struct cpu_optimizer_ranges *ranges)
 {
-	struct ss_look *context = ranges->context;
+	struct ss_rule_context *context = ranges->context;
 	struct ss_fact all = { ranges->ns, (double)ranges->count, ranges->first };
 
-	ss_look_evidence(
+	ss_rule_add_evidence(
 		context, all,
 		"%s runs {count} elementwise operator{?|s} per step, one per tensor: {time}",
 		ss_strings_text(&context->trace->names,
 				context->trace->slices.name[ranges->first]));
-	ss_look_fix(context, ranges->optimizer->fix);
-	ss_look_figure(context, FIGURE_ON_CPU, 1);
-	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-			   "the fused speed was measured on other models");
+	ss_rule_set_fix(context, ranges->optimizer->fix);
+	ss_rule_add_figure(context, FIGURE_ON_CPU, 1);
+	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+			       "the fused speed was measured on other models");
 }
 
-static enum ss_status optimizer_find_on_cpu(struct ss_look *context, struct ss_error *err)
+static enum ss_status optimizer_find_on_cpu(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct cpu_optimizer_ranges ranges = { .context = context, .first = SS_NO_ROW };
 	enum ss_status status = SS_OK;
@@ -403,7 +404,8 @@ static enum ss_status optimizer_find_on_cpu(struct ss_look *context, struct ss_e
 
 /* --- the rule ------------------------------------------------------------------------- */
 
-static enum ss_status optimizer_not_fused_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status optimizer_not_fused_look(struct ss_rule_context *context,
+					       struct ss_error *err)
 {
 	struct optimizer_kernels optimizer = { .context = context,
 					       .trace = context->trace,
@@ -437,14 +439,14 @@ static enum ss_status optimizer_not_fused_judge(struct ss_judgement *judgement,
 
 	(void)err;
 	for (uint32_t i = 0; i < judgement->rank_count; i++) {
-		if (!ss_judge_claims(judgement, i))
+		if (!ss_judgement_count_claims(judgement, i))
 			continue;
 		if (!finding)
-			finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+			finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
 		if (!finding)
 			break;
-		ss_judge_take(judgement, finding, i);
-		if (ss_judge_figure(judgement, i, FIGURE_ON_CPU) > 0) {
+		ss_judgement_take_rank(judgement, finding, i);
+		if (ss_judgement_figure(judgement, i, FIGURE_ON_CPU) > 0) {
 			finding->warn_share = WARN_SHARE_ON_CPU;
 			finding->silent_share = SILENT_SHARE_ON_CPU;
 		}

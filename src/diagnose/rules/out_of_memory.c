@@ -15,23 +15,24 @@
 
 /* --- traces -------------------------------------------------------------------------- */
 
-static enum ss_status out_of_memory_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status out_of_memory_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	const struct ss_allocs *allocs;
 
 	if (!context->trace->allocations.count || !context->steps->count)
 		return SS_OK;
-	SS_TRY(ss_facts_allocs(context->subject->facts, &allocs, err));
+	SS_TRY(ss_allocs_of_facts(context->subject->facts, &allocs, err));
 	for (uint32_t i = 0; i < allocs->pools.count; i++) {
 		const struct ss_pool *pool = &allocs->pools.items[i];
 		struct ss_fact fact = { .row = SS_NO_ROW, .count = pool->failed };
 
 		if (!pool->type || !pool->failed)
 			continue;
-		ss_look_evidence(context, fact,
-				 "Allocations failed: out of memory, {count} times per step");
-		ss_look_figure(context, 0, 1);
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the failure");
+		ss_rule_add_evidence(context, fact,
+				     "Allocations failed: out of memory, {count} times per step");
+		ss_rule_add_figure(context, 0, 1);
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "the trace records the failure");
 	}
 	return SS_OK;
 }
@@ -48,8 +49,9 @@ static void oom_report_request(struct ss_rule_memory_context *context,
 			       const struct ss_out_of_memory *shortage)
 {
 	const struct ss_oom *oom = shortage->oom;
-	const char *line = ss_stack_places_line(context->subject->spots,
-						context->subject->snapshot->events.stack[oom->row]);
+	const char *line =
+		ss_snapshot_places_line(context->subject->spots,
+					context->subject->snapshot->events.stack[oom->row]);
 
 	ss_rule_memory_add_evidence(context, line, "%s was requested with %s in use",
 				    ss_rule_memory_format_bytes(context, shortage->asked_bytes),
@@ -76,9 +78,9 @@ static void oom_report_others(struct ss_rule_memory_context *context,
 			      const struct ss_out_of_memory *shortage)
 {
 	uint64_t count = context->device->action_counts[SS_ACTION_OOM];
-	int64_t others = ss_bytes_less(context->size_bytes,
-				       ss_bytes_add(shortage->oom->reserved_bytes,
-						    shortage->device_free_bytes));
+	int64_t others = ss_amount_subtract(context->size_bytes,
+					    ss_amount_add(shortage->oom->reserved_bytes,
+							  shortage->device_free_bytes));
 
 	if (context->size_bytes > 0 && !context->size_is_least &&
 	    shortage->device_free_bytes >= 0 && others > context->size_bytes / OTHERS_SHARE)

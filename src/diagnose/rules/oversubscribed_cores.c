@@ -52,7 +52,7 @@ enum oversubscription_figure {
 };
 
 struct oversubscription {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_op_runs *runs;
 	struct op_run_sums split, one;
 	uint32_t groups; /* of split operators that have slow runs */
@@ -131,7 +131,7 @@ static bool oversubscription_is_likely(const struct oversubscription *over)
  */
 static void oversubscription_claim(struct oversubscription *over)
 {
-	struct ss_look *context = over->context;
+	struct ss_rule_context *context = over->context;
 	const struct ss_slices *slices = &context->trace->slices;
 	double low_times = op_runs_slowdown_most(&over->one, &over->split);
 
@@ -149,7 +149,7 @@ static void oversubscription_claim(struct oversubscription *over)
 			continue;
 		/* operators within it are claimed separately */
 		rest_ns = slices->dur_ns[row] - own_ns;
-		ss_look_claim_time(context, (struct ss_stretch){ .track = slices->track[row],
+		ss_rule_claim_time(context, (struct ss_stretch){ .track = slices->track[row],
 								 .from_ns = slices->start_ns[row],
 								 .to_ns = ss_slice_end(slices, row),
 								 .keep_ns = rest_ns + kept_ns,
@@ -160,7 +160,7 @@ static void oversubscription_claim(struct oversubscription *over)
 /* Names the split operators that lose most, over all shapes; false: no memory. */
 static bool oversubscription_report_ops(struct oversubscription *over, struct ss_arena *scratch)
 {
-	struct ss_look *context = over->context;
+	struct ss_rule_context *context = over->context;
 	uint32_t names = context->trace->names.count, best;
 	struct ss_fact *facts = SS_ARENA_NEW(scratch, struct ss_fact, (size_t)names + 1);
 
@@ -184,10 +184,11 @@ static bool oversubscription_report_ops(struct oversubscription *over, struct ss
 				best = i;
 		if (!facts[best].weight_ns)
 			break;
-		ss_look_evidence(context, facts[best],
-				 "%s takes several times as long as its fastest run {count} times "
-				 "per step: {time} lost",
-				 ss_strings_text(&context->trace->names, best));
+		ss_rule_add_evidence(
+			context, facts[best],
+			"%s takes several times as long as its fastest run {count} times "
+			"per step: {time} lost",
+			ss_strings_text(&context->trace->names, best));
 		facts[best].weight_ns = 0;
 	}
 	return true;
@@ -197,27 +198,29 @@ static bool oversubscription_report(struct oversubscription *over, struct ss_are
 {
 	struct ss_fact all = { (int64_t)over->split.excess_ns, over->split.slow, SS_NO_ROW };
 
-	ss_look_evidence(over->context, all,
-			 "multi-threaded operators lose {time} per step compared with their own "
-			 "fastest runs on the same shapes; short operators lose far less");
-	ss_look_confidence(over->context, SS_CONFIDENCE_MEDIUM,
-			   "the trace does not record threads and cores");
+	ss_rule_add_evidence(
+		over->context, all,
+		"multi-threaded operators lose {time} per step compared with their own "
+		"fastest runs on the same shapes; short operators lose far less");
+	ss_rule_set_confidence(over->context, SS_CONFIDENCE_MEDIUM,
+			       "the trace does not record threads and cores");
 	return oversubscription_report_ops(over, scratch);
 }
 
 static void oversubscription_add_figures(struct oversubscription *over)
 {
-	struct ss_look *context = over->context;
+	struct ss_rule_context *context = over->context;
 
-	ss_look_figure(context, SPLIT_COUNT, over->split.count);
-	ss_look_figure(context, SPLIT_SLOW, over->split.slow);
-	ss_look_figure(context, SPLIT_FAST, over->split.fast_ns);
-	ss_look_figure(context, SPLIT_EXCESS, over->split.excess_ns);
-	ss_look_figure(context, SHORT_FAST, over->one.fast_ns);
-	ss_look_figure(context, SHORT_EXCESS, over->one.excess_ns);
+	ss_rule_add_figure(context, SPLIT_COUNT, over->split.count);
+	ss_rule_add_figure(context, SPLIT_SLOW, over->split.slow);
+	ss_rule_add_figure(context, SPLIT_FAST, over->split.fast_ns);
+	ss_rule_add_figure(context, SPLIT_EXCESS, over->split.excess_ns);
+	ss_rule_add_figure(context, SHORT_FAST, over->one.fast_ns);
+	ss_rule_add_figure(context, SHORT_EXCESS, over->one.excess_ns);
 }
 
-static enum ss_status oversubscribed_cores_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status oversubscribed_cores_look(struct ss_rule_context *context,
+						struct ss_error *err)
 {
 	struct oversubscription over = { .context = context };
 	struct ss_arena scratch;
@@ -246,20 +249,20 @@ static enum ss_status oversubscribed_cores_judge(struct ss_judgement *judgement,
 
 	(void)err;
 	for (uint32_t i = 0; i < judgement->rank_count; i++) {
-		split.count += ss_judge_figure(judgement, i, SPLIT_COUNT);
-		split.slow += ss_judge_figure(judgement, i, SPLIT_SLOW);
-		split.fast_ns += ss_judge_figure(judgement, i, SPLIT_FAST);
-		split.excess_ns += ss_judge_figure(judgement, i, SPLIT_EXCESS);
-		one.fast_ns += ss_judge_figure(judgement, i, SHORT_FAST);
-		one.excess_ns += ss_judge_figure(judgement, i, SHORT_EXCESS);
+		split.count += ss_judgement_figure(judgement, i, SPLIT_COUNT);
+		split.slow += ss_judgement_figure(judgement, i, SPLIT_SLOW);
+		split.fast_ns += ss_judgement_figure(judgement, i, SPLIT_FAST);
+		split.excess_ns += ss_judgement_figure(judgement, i, SPLIT_EXCESS);
+		one.fast_ns += ss_judgement_figure(judgement, i, SHORT_FAST);
+		one.excess_ns += ss_judgement_figure(judgement, i, SHORT_EXCESS);
 	}
 	if (split.count <= 0 ||
 	    op_runs_slowdown(&split) < TIMES_MIN * op_runs_slowdown_most(&one, &split))
 		return SS_OK;
-	finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+	finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
-		if (ss_judge_figure(judgement, i, SPLIT_COUNT) > 0)
-			ss_judge_take(judgement, finding, i);
+		if (ss_judgement_figure(judgement, i, SPLIT_COUNT) > 0)
+			ss_judgement_take_rank(judgement, finding, i);
 	return SS_OK;
 }
 

@@ -40,7 +40,7 @@ struct copy_habit {
 };
 
 struct pageable_copies {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	struct ss_records places;  /* name and line */
 	struct copy_habit *habits; /* one for each */
 	uint32_t habit_capacity;
@@ -65,7 +65,7 @@ static int64_t pageable_ns_at_rates(const struct pageable_copies *copies, uint32
 	double ns;
 
 	if ((kind.memory != SS_COPY_PAGEABLE && kind.memory != SS_COPY_HOST) ||
-	    bytes <= SMALL_BYTES || !ss_copy_holds(trace, row))
+	    bytes <= SMALL_BYTES || !ss_copy_blocks_host(trace, row))
 		return -1;
 	if (rates[kind.way] <= 0) /* then the fix only removes the wait */
 		return kind.memory == SS_COPY_PAGEABLE ? dur_ns : -1;
@@ -143,7 +143,7 @@ static void pageable_claim_copies(struct pageable_copies *copies)
 		 * some virtual machines and shared links they are no faster. The waits disappear
 		 * in any case, and both directions run at the same time.
 		 */
-		if (!ss_look_claim(
+		if (!ss_rule_claim(
 			    copies->context,
 			    (struct ss_claim){
 				    .task = i,
@@ -168,15 +168,15 @@ static void pageable_claim_copies(struct pageable_copies *copies)
 /* Claims a call that no longer waits: its task and its return. */
 static void pageable_release_call(struct pageable_copies *copies, uint32_t task)
 {
-	struct ss_look *context = copies->context;
+	struct ss_rule_context *context = copies->context;
 	const struct ss_task *wait = &context->graph->tasks[task + 1];
 
-	(void)!ss_look_claim(context, (struct ss_claim){ .task = task,
+	(void)!ss_rule_claim(context, (struct ss_claim){ .task = task,
 							 .own_ns = CALL_NS,
 							 .low_ns = CALL_NS,
 							 .high_ns = CALL_NS });
 	if (wait->kind == SS_TASK_WAIT && wait->row == context->graph->tasks[task].row)
-		(void)!ss_look_claim(context,
+		(void)!ss_rule_claim(context,
 				     (struct ss_claim){ .task = task + 1, .releases = true });
 }
 
@@ -212,34 +212,34 @@ static void pageable_claim_calls(struct pageable_copies *copies)
 
 static void pageable_report(struct pageable_copies *copies)
 {
-	struct ss_look *context = copies->context;
+	struct ss_rule_context *context = copies->context;
 	const struct ss_trace *trace = context->trace;
 	enum ss_copy_way way = copies->link.kinds[copies->sites.items[0].name].way;
 
 	for (uint32_t i = 0; i < copies->sites.count; i++) {
 		const struct ss_code_place *site = &copies->sites.items[i];
 
-		ss_look_evidence(context, ss_code_place_fact(site),
-				 "%s: {count} times per step, {time}%s",
-				 ss_strings_text(&trace->names, site->name),
-				 copies->recorded_ns / 2 > copies->pinned_ns
-					 ? ", more than twice what pinned memory needs"
-					 : "");
+		ss_rule_add_evidence(context, ss_code_place_fact(site),
+				     "%s: {count} times per step, {time}%s",
+				     ss_strings_text(&trace->names, site->name),
+				     copies->recorded_ns / 2 > copies->pinned_ns
+					     ? ", more than twice what pinned memory needs"
+					     : "");
 	}
 	if (way == SS_COPY_OUT)
-		ss_look_fix(context, out_fix);
+		ss_rule_set_fix(context, out_fix);
 	if (copies->is_guessed || copies->link.rate[way] <= 0)
-		ss_look_confidence(
+		ss_rule_set_confidence(
 			context, SS_CONFIDENCE_LOW,
 			copies->is_guessed
 				? "slow copies that the host waits for; the rest is a guess"
 				: "the GPU is unknown: only the waiting is counted");
 	else if (copies->link.is_measured[way])
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "the trace has copies from pinned memory to compare with");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "the trace has copies from pinned memory to compare with");
 	else
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "no pinned copy to compare with; twice the rate is assumed");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "no pinned copy to compare with; twice the rate is assumed");
 }
 
 static enum ss_status pageable_find(struct pageable_copies *copies, struct ss_arena *scratch,
@@ -267,7 +267,7 @@ static enum ss_status pageable_find(struct pageable_copies *copies, struct ss_ar
 	return SS_OK;
 }
 
-static enum ss_status pageable_copies_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status pageable_copies_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct pageable_copies copies = { .context = context };
 	struct ss_arena scratch;

@@ -37,7 +37,7 @@ struct pause_hole {
 };
 
 struct periodic_pauses {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_trace *trace;
 	uint8_t *paused; /* per step */
 	struct ss_code_places sites;
@@ -75,7 +75,7 @@ static bool pause_is_unexplained(const struct periodic_pauses *pauses, uint32_t 
 
 	return task->kind == SS_TASK_WORK && task->track == graph->main &&
 	       task->step != SS_NO_STEP && task->own_ns >= PAUSE_NS &&
-	       ss_look_is_free(pauses->context, index) &&
+	       ss_rule_can_claim(pauses->context, index) &&
 	       pause_operators_ns(pauses->trace, task) < task->own_ns / 2;
 }
 
@@ -104,7 +104,7 @@ static bool pauses_are_periodic(struct periodic_pauses *pauses)
 static enum ss_status periodic_pause_find(struct periodic_pauses *pauses, struct ss_arena *scratch,
 					  struct ss_error *err)
 {
-	struct ss_look *context = pauses->context;
+	struct ss_rule_context *context = pauses->context;
 	const struct ss_graph *graph = context->graph;
 
 	SS_TRY(ss_code_places_init(&pauses->sites, context, err));
@@ -118,7 +118,7 @@ static enum ss_status periodic_pause_find(struct periodic_pauses *pauses, struct
 
 		/* at worst it can happen half as often */
 		if (pause_is_unexplained(pauses, i) &&
-		    ss_look_claim(context,
+		    ss_rule_claim(context,
 				  (struct ss_claim){ .task = i, .low_ns = task->own_ns / 2 }))
 			ss_code_places_add(&pauses->sites, 0, task->row, task->own_ns);
 	}
@@ -126,12 +126,13 @@ static enum ss_status periodic_pause_find(struct periodic_pauses *pauses, struct
 		return ss_fail_memory(err, "pauses of the loop");
 	ss_code_places_sort(&pauses->sites);
 	for (uint32_t i = 0; i < pauses->sites.count && i < 3; i++)
-		ss_look_evidence(context, ss_code_place_fact(&pauses->sites.items[i]),
-				 "every %u steps the training thread launches nothing for a while: "
-				 "{time} per step",
-				 pauses->every);
-	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-			   "the pause recurs; the trace does not show its cause");
+		ss_rule_add_evidence(
+			context, ss_code_place_fact(&pauses->sites.items[i]),
+			"every %u steps the training thread launches nothing for a while: "
+			"{time} per step",
+			pauses->every);
+	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+			       "the pause recurs; the trace does not show its cause");
 	return SS_OK;
 }
 
@@ -229,7 +230,7 @@ static void pause_claim_holes(struct periodic_pauses *pauses, const struct pause
 
 	for (uint32_t i = 0; i < count; i++)
 		sum_ns = ss_ns_sum(sum_ns,
-				   ss_look_claim_time(pauses->context,
+				   ss_rule_claim_time(pauses->context,
 						      (struct ss_stretch){
 							      .track = pauses->context->graph->main,
 							      .from_ns = holes[i].from_ns,
@@ -240,12 +241,13 @@ static void pause_claim_holes(struct periodic_pauses *pauses, const struct pause
 						      }));
 	if (!sum_ns)
 		return;
-	ss_look_evidence(pauses->context, (struct ss_fact){ sum_ns, count, holes[0].row },
-			 "every %u steps the training thread runs no operator for a while, before "
-			 "%s: {time} per step",
-			 pauses->every, ss_strings_text(&pauses->trace->names, holes[0].behind));
-	ss_look_confidence(pauses->context, SS_CONFIDENCE_MEDIUM,
-			   "the pause recurs; the trace does not show its cause");
+	ss_rule_add_evidence(
+		pauses->context, (struct ss_fact){ sum_ns, count, holes[0].row },
+		"every %u steps the training thread runs no operator for a while, before "
+		"%s: {time} per step",
+		pauses->every, ss_strings_text(&pauses->trace->names, holes[0].behind));
+	ss_rule_set_confidence(pauses->context, SS_CONFIDENCE_MEDIUM,
+			       "the pause recurs; the trace does not show its cause");
 }
 
 static enum ss_status periodic_pause_find_on_cpu(struct periodic_pauses *pauses,
@@ -269,7 +271,7 @@ static enum ss_status periodic_pause_find_on_cpu(struct periodic_pauses *pauses,
 	return SS_OK;
 }
 
-static enum ss_status periodic_pause_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status periodic_pause_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct periodic_pauses pauses = { .context = context, .trace = context->trace };
 	const struct ss_phases *phases;

@@ -81,7 +81,7 @@ static void bubble_claim(struct ss_judgement *judgement, struct ss_finding *find
 					.scale = (float)scale };
 
 		if (ss_pipeline_passes(graph, i))
-			ss_judge_overrule(judgement, finding, rank, own, false);
+			ss_judgement_overrule(judgement, finding, rank, own, false);
 	}
 }
 
@@ -90,11 +90,12 @@ static void bubble_report(struct ss_judgement *judgement, struct ss_finding *fin
 {
 	uint32_t behind = own->stages - 1;
 
-	ss_judge_evidence(judgement, finding, (own->span_ns - own->work_ns) / own->steps,
-			  "%u stages pass %.0f micro-batches per step, and the busiest stage is "
-			  "idle for {time}",
-			  own->stages, own->micro);
-	ss_judge_evidence(
+	ss_judgement_add_evidence(
+		judgement, finding, (own->span_ns - own->work_ns) / own->steps,
+		"%u stages pass %.0f micro-batches per step, and the busiest stage is "
+		"idle for {time}",
+		own->stages, own->micro);
+	ss_judgement_add_evidence(
 		judgement, finding, 0,
 		"%.0f micro-batches would leave %.0f %% of the time idle; %.0f leave %.0f %%", more,
 		100 * behind / (more + behind), own->micro, 100 * behind / (own->micro + behind));
@@ -115,7 +116,7 @@ static void bubble_judge_pipelines(struct ss_judgement *judgement, const struct 
 		if (own->micro < 1 || more <= own->micro || !bubble_is_worth_fixing(own, more))
 			continue;
 		if (!finding)
-			finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+			finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
 		if (!finding)
 			break;
 		for (uint32_t k = 0; k < own->stages; k++) {
@@ -142,7 +143,7 @@ static enum ss_status pipeline_bubble_judge(struct ss_judgement *judgement, stru
 }
 
 /* This rule only compares ranks. */
-static enum ss_status pipeline_bubble_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status pipeline_bubble_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	(void)context;
 	(void)err;

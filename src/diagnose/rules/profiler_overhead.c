@@ -19,7 +19,7 @@
 static const char *const others[] = { "Loading", "Compiler", "Command Buffer", "UVM" };
 
 struct profiler_pauses {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_trace *trace;
 	uint8_t *is_own; /* per name */
 	struct ss_code_places sites;
@@ -62,7 +62,7 @@ static void overhead_claim_pause(struct profiler_pauses *overhead, uint32_t row)
 		if (track->class != SS_TRACK_HOST || !track->row_count ||
 		    overhead_thread_goes_on(trace, i, from_ns, to_ns))
 			continue;
-		own_ns = ss_look_claim_time(overhead->context,
+		own_ns = ss_rule_claim_time(overhead->context,
 					    (struct ss_stretch){ .track = i,
 								 .from_ns = from_ns,
 								 .to_ns = to_ns });
@@ -77,15 +77,15 @@ static void overhead_claim_pause(struct profiler_pauses *overhead, uint32_t row)
 
 static void overhead_report(struct profiler_pauses *overhead)
 {
-	struct ss_look *context = overhead->context;
+	struct ss_rule_context *context = overhead->context;
 
 	ss_code_places_sort(&overhead->sites);
 	for (uint32_t i = 0; i < overhead->sites.count && i < 3; i++)
-		ss_look_evidence(context, ss_code_place_fact(&overhead->sites.items[i]),
-				 "the profiler's %s stops the host {count} times per step: {time}",
-				 ss_strings_text(&overhead->trace->names,
-						 overhead->sites.items[i].name));
-	ss_look_confidence(context, SS_CONFIDENCE_HIGH, "the profiler records its own pauses");
+		ss_rule_add_evidence(
+			context, ss_code_place_fact(&overhead->sites.items[i]),
+			"the profiler's %s stops the host {count} times per step: {time}",
+			ss_strings_text(&overhead->trace->names, overhead->sites.items[i].name));
+	ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH, "the profiler records its own pauses");
 }
 
 /* Claims the profiler's own pauses within steps. */
@@ -119,7 +119,7 @@ static enum ss_status overhead_find(struct profiler_pauses *overhead, struct ss_
 	return SS_OK;
 }
 
-static enum ss_status profiler_overhead_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status profiler_overhead_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct profiler_pauses overhead = { .context = context, .trace = context->trace };
 	struct ss_arena scratch;

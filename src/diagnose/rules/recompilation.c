@@ -9,7 +9,7 @@
 #include "diagnose/evidence/code_places.h"
 
 struct compilations {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_regions *regions;
 	struct ss_code_places sites;
 	uint32_t first_step, last_step; /* that compile */
@@ -41,7 +41,7 @@ static uint32_t compilation_outermost(const struct compilations *compiling, uint
 /* Claims all compilation in steps; each compilation counts once. */
 static void compilation_claim(struct compilations *compiling)
 {
-	struct ss_look *context = compiling->context;
+	struct ss_rule_context *context = compiling->context;
 	uint32_t before = SS_NO_ROW;
 
 	for (uint32_t i = 0; i < context->graph->task_count; i++) {
@@ -49,7 +49,7 @@ static void compilation_claim(struct compilations *compiling)
 		uint32_t whole;
 
 		if (!compilation_is_task(compiling, i) ||
-		    !ss_look_claim(context, (struct ss_claim){ .task = i, .own_ns = 0 }))
+		    !ss_rule_claim(context, (struct ss_claim){ .task = i, .own_ns = 0 }))
 			continue;
 		whole = compilation_outermost(compiling, task->row);
 		if (whole != before)
@@ -84,7 +84,7 @@ static bool compilation_recurs(struct compilations *compiling)
 
 static enum ss_status compilation_find(struct compilations *compiling, struct ss_error *err)
 {
-	struct ss_look *context = compiling->context;
+	struct ss_rule_context *context = compiling->context;
 
 	SS_TRY(ss_facts_regions(context->subject->facts, &compiling->regions, err));
 	SS_TRY(ss_code_places_init(&compiling->sites, context, err));
@@ -95,20 +95,20 @@ static enum ss_status compilation_find(struct compilations *compiling, struct ss
 		return ss_fail_memory(err, "what compiles again");
 	ss_code_places_sort(&compiling->sites);
 	for (uint32_t i = 0; i < compiling->sites.count && i < 4; i++)
-		ss_look_evidence(context, ss_code_place_fact(&compiling->sites.items[i]),
-				 "%s runs {count} times per step: {time}",
-				 ss_strings_text(&context->trace->names,
-						 compiling->sites.items[i].name));
+		ss_rule_add_evidence(context, ss_code_place_fact(&compiling->sites.items[i]),
+				     "%s runs {count} times per step: {time}",
+				     ss_strings_text(&context->trace->names,
+						     compiling->sites.items[i].name));
 	if (compiling->first_step != compiling->last_step)
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "several steps compile before they run");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "several steps compile before they run");
 	else
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "only one step compiles; it may not happen again");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "only one step compiles; it may not happen again");
 	return SS_OK;
 }
 
-static enum ss_status recompilation_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status recompilation_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct compilations compiling = { .context = context };
 	enum ss_status status = SS_OK;

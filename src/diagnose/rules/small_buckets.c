@@ -47,7 +47,7 @@ enum bucket_figure { FIGURE_COUNT, FIGURE_BYTES };
 /* --- one rank ------------------------------------------------------------------------------ */
 
 struct bucket_search {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_gradients *gradients;
 	int64_t bytes; /* of a pass, at most; -1: unknown */
 };
@@ -138,20 +138,20 @@ static uint32_t buckets_count_excess(const struct bucket_search *buckets,
 }
 
 /* Claims the host's time for requesting an all-reduce, in jobs with a device. */
-static void bucket_claim_request(struct ss_look *context, uint32_t launch)
+static void bucket_claim_request(struct ss_rule_context *context, uint32_t launch)
 {
 	const struct ss_slices *slices = &context->trace->slices;
 	uint32_t row = SS_NO_ROW, at = launch;
 
 	for (uint32_t tries = 0; tries < SS_OUTWARD_ALIKE; tries++) {
-		at = ss_outward(context->trace, at, SS_NAME_COMM_OP);
+		at = ss_outward_find(context->trace, at, SS_NAME_COMM_OP);
 		if (at == SS_NO_ROW)
 			break;
 		row = at;
 		at = slices->parent[at];
 	}
 	if (row != SS_NO_ROW && context->digest->device >= 0)
-		(void)!ss_look_claim_time(context, (struct ss_stretch){
+		(void)!ss_rule_claim_time(context, (struct ss_stretch){
 							   .track = slices->track[row],
 							   .from_ns = slices->start_ns[row],
 							   .to_ns = ss_slice_end(slices, row) });
@@ -161,7 +161,7 @@ static void bucket_claim_request(struct ss_look *context, uint32_t launch)
 static uint32_t buckets_mark_pass(struct bucket_search *buckets,
 				  const struct ss_gradient_pass *pass)
 {
-	struct ss_look *context = buckets->context;
+	struct ss_rule_context *context = buckets->context;
 	uint32_t marked = 0;
 	int64_t filled = 0;
 
@@ -172,7 +172,7 @@ static uint32_t buckets_mark_pass(struct bucket_search *buckets,
 		if (gradient->is_integer || !bucket_joins_next(buckets, pass, i, &filled) ||
 		    task == SS_NO_TASK || context->graph->tasks[task].step == SS_NO_STEP)
 			continue;
-		if (!ss_look_claim(context, (struct ss_claim){ .task = task,
+		if (!ss_rule_claim(context, (struct ss_claim){ .task = task,
 							       .own_ns = INT64_MAX,
 							       .low_ns = INT64_MAX,
 							       .high_ns = INT64_MAX }))
@@ -203,20 +203,20 @@ static void buckets_check_passes(struct bucket_search *buckets)
 	}
 	if (!passes)
 		return;
-	ss_look_figure(buckets->context, FIGURE_COUNT, reduces);
-	ss_look_figure(buckets->context, FIGURE_BYTES, (double)buckets->bytes * passes);
-	ss_look_evidence(
+	ss_rule_add_figure(buckets->context, FIGURE_COUNT, reduces);
+	ss_rule_add_figure(buckets->context, FIGURE_BYTES, (double)buckets->bytes * passes);
+	ss_rule_add_evidence(
 		buckets->context, (struct ss_fact){ .row = SS_NO_ROW },
 		"backward sends gradients in %u all-reduces; with buckets of 25 MB it would be %u",
 		(reduces + passes / 2) / passes, (kept + passes / 2) / passes);
-	ss_look_confidence(
+	ss_rule_set_confidence(
 		buckets->context, SS_CONFIDENCE_MEDIUM,
 		gradients->passes[0].bytes < 0
 			? "sizes are not recorded; copies look like small buckets"
 			: "the time of a larger bucket is estimated from the smaller ones");
 }
 
-static enum ss_status small_buckets_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status small_buckets_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct bucket_search buckets = { .context = context };
 	struct ss_arena scratch;
@@ -343,8 +343,8 @@ static bool bucket_fit_rate(struct bucket_fit *fit, struct ss_arena *arena)
 /* What remains of a transfer in a larger bucket: the time of its bytes. */
 static int64_t bucket_remaining_ns(const struct bucket_fit *fit, const struct bucket_sample *sample)
 {
-	double count = ss_judge_figure(fit->judgement, sample->rank, FIGURE_COUNT);
-	double bytes = ss_judge_figure(fit->judgement, sample->rank, FIGURE_BYTES) / count;
+	double count = ss_judgement_figure(fit->judgement, sample->rank, FIGURE_COUNT);
+	double bytes = ss_judgement_figure(fit->judgement, sample->rank, FIGURE_BYTES) / count;
 	double left_ns = fit->ns_per_byte < 0
 				 ? (double)sample->own_ns * bytes / (bytes + HALF_BYTES)
 				 : fit->ns_per_byte * (double)sample->bytes;
@@ -364,12 +364,12 @@ static bool buckets_have_all_ranks(const struct ss_judgement *judgement)
 static void buckets_report(struct bucket_fit *fit)
 {
 	struct ss_judgement *judgement = fit->judgement;
-	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+	struct ss_finding *finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
 	int64_t gone_ns = 0, steps = 0;
 
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
-		if (ss_judge_claims(judgement, i)) {
-			ss_judge_take(judgement, finding, i);
+		if (ss_judgement_count_claims(judgement, i)) {
+			ss_judgement_take_rank(judgement, finding, i);
 			steps += judgement->graphs[i].step_count;
 		}
 	for (uint32_t i = 0; finding && i < fit->count && !judgement->failed; i++) {
@@ -380,7 +380,7 @@ static void buckets_report(struct bucket_fit *fit)
 					  .low_ns = left_ns + (sample->own_ns - left_ns) / 2,
 					  .high_ns = left_ns };
 
-		if (ss_judge_claim(judgement, finding, sample->rank, claim))
+		if (ss_judgement_claim(judgement, finding, sample->rank, claim))
 			gone_ns = ss_ns_sum(gone_ns, sample->own_ns - left_ns);
 	}
 	if (finding && !buckets_have_all_ranks(judgement)) {
@@ -388,9 +388,10 @@ static void buckets_report(struct bucket_fit *fit)
 		finding->reason = "one rank alone: waiting looks like latency";
 	}
 	if (finding && steps)
-		ss_judge_evidence(judgement, finding, gone_ns / steps,
-				  "the all-reduces that larger buckets avoid have a latency of "
-				  "{time} per step and rank");
+		ss_judgement_add_evidence(
+			judgement, finding, gone_ns / steps,
+			"the all-reduces that larger buckets avoid have a latency of "
+			"{time} per step and rank");
 }
 
 static enum ss_status buckets_judge_ranks(struct bucket_fit *fit, struct ss_arena *arena,
@@ -400,14 +401,15 @@ static enum ss_status buckets_judge_ranks(struct bucket_fit *fit, struct ss_aren
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		count += ss_judge_claims(judgement, i);
+		count += ss_judgement_count_claims(judgement, i);
 	if (!count)
 		return SS_OK;
 	fit->samples = SS_ARENA_NEW(arena, struct bucket_sample, count);
 	if (!fit->samples)
 		return ss_fail_memory(err, "the buckets");
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		if (ss_judge_claims(judgement, i) && !bucket_add_samples(fit, i, arena->memory))
+		if (ss_judgement_count_claims(judgement, i) &&
+		    !bucket_add_samples(fit, i, arena->memory))
 			return ss_fail_memory(err, "the buckets");
 	if (!bucket_fit_rate(fit, arena))
 		return ss_fail_memory(err, "the buckets");

@@ -90,10 +90,10 @@ static struct ss_finding *straggler_add_group_finding(struct straggler_judging *
 	uint32_t first = joined->group_members[group->first];
 	uint32_t last = joined->group_members[group->first + group->count - 1];
 
-	return ss_judge_add(stragglers->judgement, SS_NO_ROW,
-			    "Among the %u ranks from %lld to %lld one link is slow, or all are",
-			    group->count, straggler_rank_number(stragglers, first),
-			    straggler_rank_number(stragglers, last));
+	return ss_judgement_add(stragglers->judgement, SS_NO_ROW,
+				"Among the %u ranks from %lld to %lld one link is slow, or all are",
+				group->count, straggler_rank_number(stragglers, first),
+				straggler_rank_number(stragglers, last));
 }
 
 static struct ss_finding *straggler_add_finding(struct straggler_judging *stragglers,
@@ -113,27 +113,28 @@ static struct ss_finding *straggler_add_finding(struct straggler_judging *stragg
 	case SS_LATE_KERNELS:
 	case SS_LATE_WORK:
 	case SS_LATE_COPIES:
-		return ss_judge_add(judgement, item->rank, "Rank %lld %s, and all wait for it",
-				    rank, phrases[item->cause]);
+		return ss_judgement_add(judgement, item->rank, "Rank %lld %s, and all wait for it",
+					rank, phrases[item->cause]);
 	case SS_LATE_HOST:
-		return ss_judge_add(judgement, item->rank,
-				    "The host of rank %lld %s, and all wait for it", rank,
-				    straggler_host_phrase(item->idle_cause, on_host));
+		return ss_judgement_add(judgement, item->rank,
+					"The host of rank %lld %s, and all wait for it", rank,
+					straggler_host_phrase(item->idle_cause, on_host));
 	case SS_LATE_SHARED:
-		return ss_judge_add(judgement, item->rank,
-				    "Another process uses the GPU of rank %lld, and all ranks "
-				    "wait for it",
-				    rank);
+		return ss_judgement_add(judgement, item->rank,
+					"Another process uses the GPU of rank %lld, and all ranks "
+					"wait for it",
+					rank);
 	case SS_LATE_LINK:
 		if (link->of_group)
 			return straggler_add_group_finding(stragglers);
 		if (link->count == 2)
-			return ss_judge_add(judgement, item->rank,
-					    "The link of rank %lld or %lld is slow", rank,
-					    straggler_rank_number(stragglers, link->ranks[1]));
-		return ss_judge_add(judgement, item->rank, "The link of rank %lld is slow", rank);
+			return ss_judgement_add(judgement, item->rank,
+						"The link of rank %lld or %lld is slow", rank,
+						straggler_rank_number(stragglers, link->ranks[1]));
+		return ss_judgement_add(judgement, item->rank, "The link of rank %lld is slow",
+					rank);
 	default:
-		return ss_judge_add(judgement, item->rank, "All wait for rank %lld", rank);
+		return ss_judgement_add(judgement, item->rank, "All wait for rank %lld", rank);
 	}
 }
 
@@ -147,24 +148,28 @@ static void straggler_report_computing(struct straggler_judging *stragglers,
 	bool on_host = judgement->joined->ranks[item->rank].device < 0;
 
 	if (item->cause == SS_LATE_KERNELS && on_host)
-		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sits operators take %.2f times as long as on the median rank, "
-				  "which runs as many: {time} more per step",
-				  who, item->kernel_ratio);
+		ss_judgement_add_evidence(
+			judgement, finding, item->excess_ns,
+			"%sits operators take %.2f times as long as on the median rank, "
+			"which runs as many: {time} more per step",
+			who, item->kernel_ratio);
 	else if (item->cause == SS_LATE_KERNELS)
-		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sall of its kernels take %.2f times as long as on the median "
-				  "rank: {time} more per step",
-				  who, item->kernel_ratio);
+		ss_judgement_add_evidence(
+			judgement, finding, item->excess_ns,
+			"%sall of its kernels take %.2f times as long as on the median "
+			"rank: {time} more per step",
+			who, item->kernel_ratio);
 	else if (item->phase == SS_PHASE_OTHER)
-		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sit computes {time} per step longer than the median rank", who);
+		ss_judgement_add_evidence(
+			judgement, finding, item->excess_ns,
+			"%sit computes {time} per step longer than the median rank", who);
 	else
-		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sit computes {time} per step longer: in %s %.2f times the time "
-				  "and %.2f times the %s of the median rank",
-				  who, ss_phase_name(item->phase), item->work_ratio,
-				  item->call_ratio, on_host ? "operators" : "kernels");
+		ss_judgement_add_evidence(
+			judgement, finding, item->excess_ns,
+			"%sit computes {time} per step longer: in %s %.2f times the time "
+			"and %.2f times the %s of the median rank",
+			who, ss_phase_name(item->phase), item->work_ratio, item->call_ratio,
+			on_host ? "operators" : "kernels");
 }
 
 static void straggler_report_link(struct straggler_judging *stragglers, struct ss_finding *finding,
@@ -173,15 +178,17 @@ static void straggler_report_link(struct straggler_judging *stragglers, struct s
 	const struct ss_slow_link *link = &stragglers->verdict.link;
 
 	if (link->of_group)
-		ss_judge_evidence(stragglers->judgement, finding, item->excess_ns,
-				  "large collectives move %.0f GB/s over each link; such GPUs "
-				  "reach %.0f on one host: {time} more per step",
-				  link->reached, link->usual);
+		ss_judgement_add_evidence(
+			stragglers->judgement, finding, item->excess_ns,
+			"large collectives move %.0f GB/s over each link; such GPUs "
+			"reach %.0f on one host: {time} more per step",
+			link->reached, link->usual);
 	else
-		ss_judge_evidence(stragglers->judgement, finding, item->excess_ns,
-				  "transfers of its %u group%s take %.2f times as long as in other "
-				  "groups of the same size: {time} more per step",
-				  link->groups, link->groups == 1 ? "" : "s", link->ratio);
+		ss_judgement_add_evidence(
+			stragglers->judgement, finding, item->excess_ns,
+			"transfers of its %u group%s take %.2f times as long as in other "
+			"groups of the same size: {time} more per step",
+			link->groups, link->groups == 1 ? "" : "s", link->ratio);
 }
 
 static void straggler_report_cause(struct straggler_judging *stragglers, struct ss_finding *finding,
@@ -196,25 +203,27 @@ static void straggler_report_cause(struct straggler_judging *stragglers, struct 
 		straggler_report_computing(stragglers, finding, item, who);
 		break;
 	case SS_LATE_COPIES:
-		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sit spends {time} per step more on copies than the median rank",
-				  who);
+		ss_judgement_add_evidence(
+			judgement, finding, item->excess_ns,
+			"%sit spends {time} per step more on copies than the median rank", who);
 		break;
 	case SS_LATE_HOST:
-		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  on_host ? "%sit takes {time} per step longer than the median "
-					    "rank: its host %s"
-					  : "%sits GPU is idle {time} per step longer than that of "
-					    "the median rank: its host %s",
-				  who, straggler_host_phrase(item->idle_cause, on_host));
-		ss_own_work_tell(judgement, finding, item->rank, item->excess_ns);
+		ss_judgement_add_evidence(
+			judgement, finding, item->excess_ns,
+			on_host ? "%sit takes {time} per step longer than the median "
+				  "rank: its host %s"
+				: "%sits GPU is idle {time} per step longer than that of "
+				  "the median rank: its host %s",
+			who, straggler_host_phrase(item->idle_cause, on_host));
+		ss_straggler_report_functions(judgement, finding, item->rank, item->excess_ns);
 		break;
 	case SS_LATE_SHARED:
-		ss_judge_evidence(judgement, finding,
-				  item->slices.sum_ns / (item->of_steps ? item->of_steps : 1),
-				  "%swork is queued but nothing runs, %u times for %.2f ms: {time} "
-				  "per step, in time slices of another process",
-				  who, item->slices.count, (double)item->slices.slice_ns / 1e6);
+		ss_judgement_add_evidence(
+			judgement, finding,
+			item->slices.sum_ns / (item->of_steps ? item->of_steps : 1),
+			"%swork is queued but nothing runs, %u times for %.2f ms: {time} "
+			"per step, in time slices of another process",
+			who, item->slices.count, (double)item->slices.slice_ns / 1e6);
 		break;
 	case SS_LATE_LINK:
 		straggler_report_link(stragglers, finding, item);
@@ -286,19 +295,21 @@ static void straggler_report(struct straggler_judging *stragglers, struct ss_fin
 			 "rank %lld: ", straggler_rank_number(stragglers, item->rank));
 	straggler_report_cause(stragglers, finding, item, who);
 	if (item == &stragglers->verdict.stage)
-		ss_judge_evidence(judgement, finding, item->late_ns,
-				  "%sthe other stages wait {time} per step longer than it does, in "
-				  "%u of %u steps",
-				  who, item->steps, item->of_steps);
+		ss_judgement_add_evidence(
+			judgement, finding, item->late_ns,
+			"%sthe other stages wait {time} per step longer than it does, in "
+			"%u of %u steps",
+			who, item->steps, item->of_steps);
 	else if (item->cause != SS_LATE_LINK)
-		ss_judge_evidence(judgement, finding, item->late_ns,
-				  "%sit reaches its collectives {time} per step after the first "
-				  "rank, in %u of %u steps",
-				  who, item->steps, item->of_steps);
+		ss_judgement_add_evidence(
+			judgement, finding, item->late_ns,
+			"%sit reaches its collectives {time} per step after the first "
+			"rank, in %u of %u steps",
+			who, item->steps, item->of_steps);
 	if (item->lost_ns)
-		ss_tell_waits(judgement, finding, who, item->lost_ns);
+		ss_straggler_report_waits(judgement, finding, who, item->lost_ns);
 	if (*host && finding->rank != SS_NO_ROW)
-		ss_judge_evidence(judgement, finding, 0, "%sit runs on %s", who, host);
+		ss_judgement_add_evidence(judgement, finding, 0, "%sit runs on %s", who, host);
 	if (!finding->reason)
 		finding->fix = straggler_fix(stragglers, item);
 	if (item->cause == SS_LATE_LINK && stragglers->verdict.link.of_group)
@@ -322,13 +333,13 @@ static void straggler_claim_slices(struct ss_judgement *judgement, struct ss_fin
 		    ss_packed_run(graph, i)->step == SS_NO_STEP ||
 		    ss_packed_delay(graph, i) < item->slices.slice_ns / 2)
 			continue;
-		ss_judge_overrule(judgement, finding, item->rank,
-				  (struct ss_claim){ .task = i,
-						     .own_ns = own_ns,
-						     .low_ns = own_ns,
-						     .high_ns = own_ns,
-						     .unlocks = true },
-				  false);
+		ss_judgement_overrule(judgement, finding, item->rank,
+				      (struct ss_claim){ .task = i,
+							 .own_ns = own_ns,
+							 .low_ns = own_ns,
+							 .high_ns = own_ns,
+							 .unlocks = true },
+				      false);
 	}
 }
 
@@ -341,7 +352,8 @@ static void straggler_claim(struct straggler_judging *stragglers, struct ss_find
 	bool on_host = judgement->joined->ranks[item->rank].device < 0;
 
 	if (item->cause == SS_LATE_LINK) {
-		ss_links_claim(judgement, finding, &stragglers->verdict.link, &stragglers->arena);
+		ss_slow_link_claim(judgement, finding, &stragglers->verdict.link,
+				   &stragglers->arena);
 		return;
 	}
 	if (item->cause == SS_LATE_KERNELS && !on_host) {
@@ -371,7 +383,7 @@ static void straggler_claim(struct straggler_judging *stragglers, struct ss_find
 	if (item->cause == SS_LATE_HOST || item->cause == SS_LATE_UNKNOWN || on_host) {
 		shares->common = &stragglers->common;
 		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_HOST, 0);
-		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_CHORES, 0);
+		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_OVERHEAD, 0);
 		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_MEMORY, 0);
 		shares->common = NULL;
 	}
@@ -447,8 +459,9 @@ static void straggler_report_together(struct straggler_judging *stragglers)
 	char ranks[LISTED * 24 + 32];
 
 	straggler_list_ranks(stragglers, ranks, sizeof(ranks));
-	finding = ss_judge_add(stragglers->judgement, SS_NO_ROW,
-			       "Ranks %s are slower than the others, and all wait for them", ranks);
+	finding = ss_judgement_add(stragglers->judgement, SS_NO_ROW,
+				   "Ranks %s are slower than the others, and all wait for them",
+				   ranks);
 	if (!finding)
 		return;
 	finding->is_joint = true;
@@ -506,20 +519,21 @@ static void straggler_report_hosts(struct straggler_judging *stragglers)
 					     .cause = SS_LATE_HOST,
 					     .idle_cause = SS_IDLE_LAUNCH };
 		struct ss_finding *finding;
-		struct ss_excess excess;
+		struct ss_straggler_host_excess excess;
 
 		if (judgement->joined->ranks[r].device < 0 ||
 		    straggler_is_reported(stragglers, r) ||
-		    !ss_excess_of_host(&stragglers->shares, r, &excess))
+		    !ss_straggler_find_host_excess(&stragglers->shares, r, &excess))
 			continue;
 		finding = straggler_add_finding(stragglers, &item);
 		if (!finding)
 			return;
 		straggler_claim(stragglers, finding, &item);
-		ss_judge_evidence(judgement, finding, excess.excess_ns,
-				  "its host takes %.2f times as long per launch as that of the "
-				  "median rank: {time} more per step, in %u of %u steps",
-				  excess.ratio, excess.steps, excess.of_steps);
+		ss_judgement_add_evidence(
+			judgement, finding, excess.excess_ns,
+			"its host takes %.2f times as long per launch as that of the "
+			"median rank: {time} more per step, in %u of %u steps",
+			excess.ratio, excess.steps, excess.of_steps);
 		finding->fix = straggler_fix(stragglers, &item);
 		finding->confidence = SS_CONFIDENCE_MEDIUM;
 		finding->reason = "its host is slower; other waits hide its lateness";
@@ -531,7 +545,7 @@ static enum ss_status straggler_judge_ranks(struct straggler_judging *stragglers
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	const struct ss_straggler_verdict *verdict = &stragglers->verdict;
-	const struct ss_compared *compared = ss_judge_compared(judgement);
+	const struct ss_straggler_comparison *compared = ss_straggler_compare(judgement);
 	uint32_t late = 0;
 
 	if (!compared || !ss_prevalence_find(&stragglers->common, judgement, &stragglers->arena))
@@ -579,6 +593,6 @@ const struct ss_rule ss_rule_straggler = {
 	.why = "ByteDance investigates jobs that one rank slows by 3 %; below 1 % ranks of a "
 	       "healthy job differ as much",
 	.is_waited_for = true,
-	.look = ss_own_work_look,
+	.look = ss_straggler_collect_functions,
 	.judge = straggler_judge,
 };

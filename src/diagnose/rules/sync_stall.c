@@ -69,7 +69,7 @@ struct stall_tally {
 };
 
 struct host_syncs {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	struct ss_waits waits;
 	const struct ss_ops *ops;
 	const struct ss_places *places;
@@ -101,7 +101,7 @@ static bool sync_is_intended(const struct ss_trace *trace, uint32_t row)
 /* The tally of the place that waits, made when it first occurs; NULL: no memory. */
 static struct stall_tally *stall_tally_of_row(struct host_syncs *syncs, uint32_t row)
 {
-	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row), id, known = syncs->sites.count;
+	uint32_t op = ss_ops_sync_op(syncs->wraps, syncs->ops, row), id, known = syncs->sites.count;
 	struct stall_site site = { .op = op == SS_NO_ROW ? 0 : syncs->ops->trace->slices.name[op],
 				   .line = syncs->places->line[row],
 				   .call = syncs->ops->trace->slices.name[row] };
@@ -165,7 +165,7 @@ static uint32_t sync_wait_of_task(const struct host_syncs *syncs, const struct s
 /* The operator that a wait is part of, or itself. */
 static uint32_t sync_operator_or_call(const struct host_syncs *syncs, uint32_t row)
 {
-	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row);
+	uint32_t op = ss_ops_sync_op(syncs->wraps, syncs->ops, row);
 
 	return op == SS_NO_ROW ? row : op;
 }
@@ -176,7 +176,7 @@ static uint32_t sync_python_function(const struct ss_trace *trace, uint32_t row)
 	uint32_t around = trace->slices.parent[row];
 
 	for (uint32_t tries = 0; tries < SS_OUTWARD_MAX; tries++) {
-		around = ss_outward(trace, around, SS_ROW_PYTHON);
+		around = ss_outward_find(trace, around, SS_ROW_PYTHON);
 		if (around == SS_NO_ROW ||
 		    ss_strings_text(&trace->names, trace->slices.name[around])[0] != '<')
 			return around;
@@ -219,7 +219,7 @@ static void sync_claim_silence(struct host_syncs *syncs, const struct stall_tall
 	int64_t end_ns = ss_slice_end(slices, outer);
 
 	if (silence_ns > 0 && silence_ns <= SILENCE_TIMES * tally->silence_ns)
-		ss_look_claim_time(syncs->context,
+		ss_rule_claim_time(syncs->context,
 				   (struct ss_stretch){ .track = slices->track[outer],
 							.from_ns = end_ns,
 							.to_ns = end_ns + silence_ns,
@@ -252,7 +252,7 @@ static void sync_claim_use(struct host_syncs *syncs, const struct stall_tally *t
 		if (slices->start_ns[next] >= stretch.from_ns &&
 		    slices->kind[next] != SS_KIND_PYTHON)
 			return;
-	ss_look_claim_time(syncs->context, stretch);
+	ss_rule_claim_time(syncs->context, stretch);
 }
 
 /* Operators that only read a value: without the wait nothing of them remains. */
@@ -273,7 +273,7 @@ static void sync_claim_operator(struct host_syncs *syncs, uint32_t row)
 {
 	const struct ss_trace *trace = syncs->context->trace;
 	const struct ss_slices *slices = &trace->slices;
-	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row);
+	uint32_t op = ss_ops_sync_op(syncs->wraps, syncs->ops, row);
 	struct ss_stretch stretch = { .track = slices->track[row] };
 
 	if (op == SS_NO_ROW || sync_upload_kind(syncs, row) ||
@@ -283,7 +283,7 @@ static void sync_claim_operator(struct host_syncs *syncs, uint32_t row)
 	stretch.to_ns = ss_slice_end(slices, op);
 	stretch.keep_ns = sync_op_only_reads(trace, op) ? 0 : INSTEAD_NS;
 	stretch.low_keep_ns = slices->dur_ns[op];
-	ss_look_claim_time(syncs->context, stretch);
+	ss_rule_claim_time(syncs->context, stretch);
 	syncs->gone[op] = true;
 }
 
@@ -297,11 +297,11 @@ static void sync_claim_copies(struct host_syncs *syncs)
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t call = task->kind == SS_TASK_COPY ? slices->link[task->row] : SS_NO_ROW;
 		uint32_t op = call < syncs->ops->row_count
-				      ? ss_sync_op(syncs->wraps, syncs->ops, call)
+				      ? ss_ops_sync_op(syncs->wraps, syncs->ops, call)
 				      : SS_NO_ROW;
 
 		if (op != SS_NO_ROW && syncs->gone[op])
-			ss_look_claim(syncs->context,
+			ss_rule_claim(syncs->context,
 				      (struct ss_claim){ .task = i, .low_ns = task->own_ns });
 	}
 }
@@ -357,7 +357,7 @@ static void syncs_claim(struct host_syncs *syncs, uint8_t *claimed)
 		    sync_is_intended(trace, row) || sync_upload_kind(syncs, row) == UPLOAD_LARGE)
 			continue;
 		tally = stall_tally_of_row(syncs, row);
-		if (!tally || sync_is_rare(syncs, tally) || !ss_look_claim(syncs->context, claim) ||
+		if (!tally || sync_is_rare(syncs, tally) || !ss_rule_claim(syncs->context, claim) ||
 		    claimed[row])
 			continue;
 		claimed[row] = true;
@@ -452,25 +452,26 @@ static void syncs_report(struct host_syncs *syncs)
 			fix = sync_upload_kind(syncs, tally->row) ? upload_fix
 								  : sync_fix_for_operator(op);
 		if (tally->op == SS_NO_ROW)
-			ss_look_evidence(syncs->context, fact,
-					 "%s waits for the GPU {count} times per step; the GPU "
-					 "then idles {time}",
-					 call);
+			ss_rule_add_evidence(syncs->context, fact,
+					     "%s waits for the GPU {count} times per step; the GPU "
+					     "then idles {time}",
+					     call);
 		else
-			ss_look_evidence(syncs->context, fact,
-					 "%s waits for the GPU {count} times per step (%s); the "
-					 "GPU then idles {time}",
-					 op, call);
+			ss_rule_add_evidence(
+				syncs->context, fact,
+				"%s waits for the GPU {count} times per step (%s); the "
+				"GPU then idles {time}",
+				op, call);
 	}
 	if (fix)
-		ss_look_fix(syncs->context, fix);
+		ss_rule_set_fix(syncs->context, fix);
 	if (!reported)
 		return;
-	ss_look_confidence(syncs->context,
-			   syncs->places->has_lines ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
-			   syncs->places->has_lines
-				   ? "the trace has the syncs and what the GPU did after them"
-				   : "the trace does not show which line needs the value");
+	ss_rule_set_confidence(syncs->context,
+			       syncs->places->has_lines ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
+			       syncs->places->has_lines
+				       ? "the trace has the syncs and what the GPU did after them"
+				       : "the trace does not show which line needs the value");
 }
 
 static enum ss_status syncs_find(struct host_syncs *syncs, struct ss_arena *scratch,
@@ -485,7 +486,7 @@ static enum ss_status syncs_find(struct host_syncs *syncs, struct ss_arena *scra
 	SS_TRY(ss_facts_ops(facts, &syncs->ops, err));
 	SS_TRY(ss_facts_places(facts, &syncs->places, err));
 	SS_TRY(ss_waits_init(&syncs->waits, idle, syncs->context->memory, err));
-	syncs->wraps = ss_sync_wrappers(syncs->context->trace, scratch);
+	syncs->wraps = ss_ops_sync_wrappers(syncs->context->trace, scratch);
 	claimed = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
 	syncs->uploads = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
 	syncs->gone = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
@@ -504,12 +505,12 @@ static enum ss_status syncs_find(struct host_syncs *syncs, struct ss_arena *scra
 		return ss_fail_memory(err, "the host syncs");
 	if (syncs->sites.count)
 		syncs_report(syncs);
-	ss_look_figure(syncs->context, 0, (double)sync_idle_after(syncs, idle, claimed));
-	ss_look_figure(syncs->context, 1, (double)syncs->context->step_ns);
+	ss_rule_add_figure(syncs->context, 0, (double)sync_idle_after(syncs, idle, claimed));
+	ss_rule_add_figure(syncs->context, 1, (double)syncs->context->step_ns);
 	return SS_OK;
 }
 
-static enum ss_status sync_stall_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status sync_stall_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct host_syncs syncs = { .context = context };
 	struct ss_arena scratch;
@@ -533,8 +534,8 @@ static double sync_idle_share(const struct ss_judgement *judgement)
 	double most = 0;
 
 	for (uint32_t i = 0; i < judgement->rank_count; i++) {
-		double idle = ss_judge_figure(judgement, i, 0);
-		double steps = ss_judge_figure(judgement, i, 1);
+		double idle = ss_judgement_figure(judgement, i, 0);
+		double steps = ss_judgement_figure(judgement, i, 1);
 
 		if (steps > 0 && idle / steps > most)
 			most = idle / steps;
@@ -555,12 +556,12 @@ static enum ss_status sync_stall_judge(struct ss_judgement *judgement, struct ss
 
 	(void)err;
 	if (share >= judgement->rule->silent_share)
-		finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+		finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
 	if (finding && share < judgement->rule->warn_share)
 		finding->warn_share = 1;
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
-		if (ss_judge_claims(judgement, i))
-			ss_judge_take(judgement, finding, i);
+		if (ss_judgement_count_claims(judgement, i))
+			ss_judgement_take_rank(judgement, finding, i);
 	return SS_OK;
 }
 

@@ -72,7 +72,7 @@ struct tiny_run {
 };
 
 struct tiny_operators {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_op_runs *runs;
 	const struct ss_phases *phases;
 	struct ss_code_places sites;
@@ -175,7 +175,7 @@ static int64_t tiny_claim_run(struct tiny_operators *tiny)
 			continue;
 		if (ends || slices->start_ns[row] > end_ns + PAUSE_NS) {
 			double ns = (double)(end_ns - from_ns);
-			int64_t gone_ns = ss_look_claim_time(
+			int64_t gone_ns = ss_rule_claim_time(
 				tiny->context,
 				(struct ss_stretch){ .track = slices->track[run->first],
 						     .from_ns = from_ns,
@@ -287,35 +287,36 @@ static void tiny_walk_rows(struct tiny_operators *tiny)
 
 static void tiny_report(struct tiny_operators *tiny)
 {
-	struct ss_look *context = tiny->context;
+	struct ss_rule_context *context = tiny->context;
 	struct ss_fact all = { tiny->claimed_ns, (double)tiny->count, SS_NO_ROW };
 
-	ss_look_evidence(context, all,
-			 "{count} operators per step compute next to nothing, one after the other: "
-			 "{time} including the calls around them");
+	ss_rule_add_evidence(
+		context, all,
+		"{count} operators per step compute next to nothing, one after the other: "
+		"{time} including the calls around them");
 	if (2 * tiny->updates_ns > tiny->claimed_ns) {
 		struct ss_fact update = { tiny->updates_ns, 0, SS_NO_ROW };
 
-		ss_look_evidence(
+		ss_rule_add_evidence(
 			context, update,
 			"an optimizer written in single operators takes {time} of it: they change "
 			"tensors in place after backward");
-		ss_look_fix(context, update_fix);
+		ss_rule_set_fix(context, update_fix);
 	}
 	ss_code_places_sort(&tiny->sites);
 	for (uint32_t i = 0; i < tiny->sites.count && i < 3; i++)
-		ss_look_evidence(context, ss_code_place_fact(&tiny->sites.items[i]),
-				 "%s runs {count} times per step: {time} of its own",
-				 ss_strings_text(&context->trace->names,
-						 tiny->sites.items[i].name));
-	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-			   "what one call takes instead is estimated");
+		ss_rule_add_evidence(context, ss_code_place_fact(&tiny->sites.items[i]),
+				     "%s runs {count} times per step: {time} of its own",
+				     ss_strings_text(&context->trace->names,
+						     tiny->sites.items[i].name));
+	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+			       "what one call takes instead is estimated");
 }
 
 static enum ss_status tiny_find(struct tiny_operators *tiny, struct ss_arena *scratch,
 				struct ss_error *err)
 {
-	struct ss_look *context = tiny->context;
+	struct ss_rule_context *context = tiny->context;
 
 	SS_TRY(ss_facts_phases(context->subject->facts, &tiny->phases, err));
 	SS_TRY(ss_facts_places(context->subject->facts, &tiny->places, err));
@@ -331,7 +332,7 @@ static enum ss_status tiny_find(struct tiny_operators *tiny, struct ss_arena *sc
 	return SS_OK;
 }
 
-static enum ss_status tiny_operators_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status tiny_operators_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct tiny_operators tiny = { .context = context };
 	struct ss_arena scratch;

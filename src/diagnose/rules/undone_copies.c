@@ -48,7 +48,7 @@ struct copy_chain {
 };
 
 struct undone_copies {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_ops *ops;
 	const struct ss_op_runs *runs; /* NULL: the job has a device */
 	struct ss_code_places sites;
@@ -197,7 +197,7 @@ static void undone_claim_copy(struct undone_copies *undone, const struct tensor_
 	int64_t ns = slices->dur_ns[copy->row];
 	uint32_t end = ss_cpu_row_end(undone->context->trace, copy->row);
 
-	ss_look_claim_time(undone->context,
+	ss_rule_claim_time(undone->context,
 			   (struct ss_stretch){ .track = slices->track[copy->row],
 						.from_ns = slices->start_ns[copy->row],
 						.to_ns = copy->end_ns,
@@ -223,7 +223,7 @@ static void undone_claim_kernels(struct undone_copies *undone)
 
 		if (launch >= undone->context->trace->device_from || !undone->is_gone[launch] ||
 		    task->step == SS_NO_STEP ||
-		    !ss_look_claim(undone->context,
+		    !ss_rule_claim(undone->context,
 				   (struct ss_claim){ .task = i, .low_ns = task->own_ns / 2 }))
 			continue;
 		undone->ns = ss_ns_sum(undone->ns, task->own_ns);
@@ -289,30 +289,31 @@ static void undone_walk_rows(struct undone_copies *undone, bool claims)
 
 static void undone_report(struct undone_copies *undone)
 {
-	struct ss_look *context = undone->context;
+	struct ss_rule_context *context = undone->context;
 	struct ss_fact all = { undone->ns, (double)undone->pairs, SS_NO_ROW };
 
-	ss_look_evidence(context, all,
-			 "a tensor is cast or copied and then back {count} times per step, with no "
-			 "computation in between: {time}");
+	ss_rule_add_evidence(
+		context, all,
+		"a tensor is cast or copied and then back {count} times per step, with no "
+		"computation in between: {time}");
 	ss_code_places_sort(&undone->sites);
 	for (uint32_t i = 0; i < undone->sites.count && i < 3; i++)
-		ss_look_evidence(context, ss_code_place_fact(&undone->sites.items[i]),
-				 "%s copies {count} times per step: {time}",
-				 ss_strings_text(&context->trace->names,
-						 undone->sites.items[i].name));
+		ss_rule_add_evidence(context, ss_code_place_fact(&undone->sites.items[i]),
+				     "%s copies {count} times per step: {time}",
+				     ss_strings_text(&context->trace->names,
+						     undone->sites.items[i].name));
 	if (undone->sure == undone->pairs)
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "types and sizes show that the next cast undoes each cast");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "types and sizes show that the next cast undoes each cast");
 	else
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "that the copies concern the same tensor is a guess");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "that the copies concern the same tensor is a guess");
 }
 
 static enum ss_status undone_find(struct undone_copies *undone, struct ss_arena *scratch,
 				  struct ss_error *err)
 {
-	struct ss_look *context = undone->context;
+	struct ss_rule_context *context = undone->context;
 	int64_t steps = context->steps->count;
 
 	SS_TRY(ss_facts_ops(context->subject->facts, &undone->ops, err));
@@ -336,7 +337,7 @@ static enum ss_status undone_find(struct undone_copies *undone, struct ss_arena 
 	return SS_OK;
 }
 
-static enum ss_status undone_copies_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status undone_copies_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct undone_copies undone = { .context = context };
 	struct ss_arena scratch;

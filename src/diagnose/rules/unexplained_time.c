@@ -56,7 +56,7 @@ static const char blind_fix[] = "# the host launches work, but the file has no G
 				"profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
 
 struct unexplained_rest {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_trace *trace;
 	const struct ss_phases *phases;
 	struct ss_cover taken; /* claimed time of threads, sorted */
@@ -143,12 +143,12 @@ static void rest_add_stretch(struct unexplained_rest *rest, uint32_t track,
 		return;
 	}
 	if (ns >= PAUSE_NS)
-		row = ss_host_function(rest->phases, track, stretch);
+		row = ss_cpu_function(rest->phases, track, stretch);
 	if (row != SS_NO_ROW) {
 		ss_code_places_add(&rest->pauses, rest->trace->slices.name[row], row, ns);
 		rest_add_named(rest, track, stretch);
 	}
-	ss_host_time(rest->trace, track, stretch, rest_add_moment, rest);
+	ss_cpu_visit_time(rest->trace, track, stretch, rest_add_moment, rest);
 }
 
 /* Adds the parts of the stretch that no rule claims; call it in order of time. */
@@ -250,9 +250,9 @@ static bool rest_is_blind(struct unexplained_rest *rest)
 		return false;
 	rest->sums[BLIND] = 1;
 	rest->sums[REST_NS] = rest->context->step_ns;
-	ss_look_evidence(rest->context, (struct ss_fact){ 0, (double)launches, SS_NO_ROW },
-			 "the host makes {count} launch{?|es} per step, but the file has "
-			 "no GPU events");
+	ss_rule_add_evidence(rest->context, (struct ss_fact){ 0, (double)launches, SS_NO_ROW },
+			     "the host makes {count} launch{?|es} per step, but the file has "
+			     "no GPU events");
 	return true;
 }
 
@@ -325,19 +325,20 @@ static void rest_report_site(struct unexplained_rest *rest, const struct ss_code
 
 	rest_format_label(rest, site, label);
 	if (rest->on_device && is_pause)
-		ss_look_evidence(rest->context, fact,
-				 "%s takes {time} per step while the GPU has nothing to do", label);
+		ss_rule_add_evidence(rest->context, fact,
+				     "%s takes {time} per step while the GPU has nothing to do",
+				     label);
 	else if (rest->on_device)
-		ss_look_evidence(rest->context, fact,
-				 "the GPU is idle for {time} per step while the host is in %s",
-				 label);
+		ss_rule_add_evidence(rest->context, fact,
+				     "the GPU is idle for {time} per step while the host is in %s",
+				     label);
 	else if (is_pause)
-		ss_look_evidence(rest->context, fact,
-				 "%s takes {time} per step outside of operators, in long pauses",
-				 label);
+		ss_rule_add_evidence(
+			rest->context, fact,
+			"%s takes {time} per step outside of operators, in long pauses", label);
 	else
-		ss_look_evidence(rest->context, fact,
-				 "%s takes {time} per step outside of operators", label);
+		ss_rule_add_evidence(rest->context, fact,
+				     "%s takes {time} per step outside of operators", label);
 }
 
 static void rest_report_sites(struct unexplained_rest *rest, struct ss_code_places *sites,
@@ -353,7 +354,7 @@ static void rest_report_sites(struct unexplained_rest *rest, struct ss_code_plac
 
 static void rest_report(struct unexplained_rest *rest)
 {
-	struct ss_look *context = rest->context;
+	struct ss_rule_context *context = rest->context;
 	struct ss_fact loading = { rest->sums[LOADING_SUM_NS], (double)rest->loads, SS_NO_ROW };
 	struct ss_fact queued = { rest->sums[QUEUED_NS], 0, SS_NO_ROW };
 	struct ss_fact unseen = { rest->sums[UNSEEN_NS], 0, SS_NO_ROW };
@@ -362,21 +363,21 @@ static void rest_report(struct unexplained_rest *rest)
 	rest_report_sites(rest, &rest->pauses, true);
 	rest_report_sites(rest, &rest->moments, false);
 	if (loading.weight_ns > 0 && loading.weight_ns >= least_ns)
-		ss_look_evidence(
+		ss_rule_add_evidence(
 			context, loading,
 			"first calls take {time} per step ({count} call{?|s}): the first launch of "
 			"a kernel loads it, the very first call starts the driver");
 	if (queued.weight_ns > 0 && queued.weight_ns >= least_ns)
-		ss_look_evidence(
+		ss_rule_add_evidence(
 			context, queued,
 			"the GPU runs nothing for {time} per step although work is queued; the "
 			"file does not show why: another process may use the GPU");
 	if (unseen.weight_ns > 0 && unseen.weight_ns >= least_ns)
-		ss_look_evidence(context, unseen,
-				 rest->on_device
-					 ? "the GPU is idle for {time} per step while nothing is "
-					   "recorded on the host"
-					 : "{time} per step pass outside of all recorded events");
+		ss_rule_add_evidence(
+			context, unseen,
+			rest->on_device ? "the GPU is idle for {time} per step while nothing is "
+					  "recorded on the host"
+					: "{time} per step pass outside of all recorded events");
 }
 
 /*
@@ -386,17 +387,17 @@ static void rest_report(struct unexplained_rest *rest)
  */
 static void rest_claim_named(struct unexplained_rest *rest)
 {
-	struct ss_look *context = rest->context;
+	struct ss_rule_context *context = rest->context;
 
 	ss_code_places_sort(&rest->pauses);
 	if (!rest->pauses.count || 2 * rest->pauses.items[0].weight_ns < rest->sums[REST_NS] ||
 	    2 * (rest->sums[LOADING_SUM_NS] + rest->sums[CALLS_NS]) > rest->sums[REST_NS])
 		return;
-	ss_look_figure(context, NAMED_NS, (double)rest->pauses.items[0].weight_ns);
+	ss_rule_add_figure(context, NAMED_NS, (double)rest->pauses.items[0].weight_ns);
 	for (uint32_t i = 0; i < rest->named_count; i++)
-		ss_look_claim_time(context, rest->named[i]);
-	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-			   "the function is named; how much can overlap is unknown");
+		ss_rule_claim_time(context, rest->named[i]);
+	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+			       "the function is named; how much can overlap is unknown");
 }
 
 static int taken_compare_start(const void *a, const void *b)
@@ -439,7 +440,7 @@ static bool rest_find_first_calls(struct unexplained_rest *rest, struct ss_arena
 static enum ss_status rest_find(struct unexplained_rest *rest, struct ss_arena *scratch,
 				struct ss_error *err)
 {
-	struct ss_look *context = rest->context;
+	struct ss_rule_context *context = rest->context;
 
 	SS_TRY(ss_facts_phases(context->subject->facts, &rest->phases, err));
 	SS_TRY(ss_code_places_init(&rest->pauses, context, err));
@@ -453,8 +454,8 @@ static enum ss_status rest_find(struct unexplained_rest *rest, struct ss_arena *
 	if (rest->pauses.failed || rest->moments.failed)
 		return ss_fail_memory(err, "unexplained time");
 	for (uint32_t i = 0; i < FIGURES; i++)
-		ss_look_figure(context, i, (double)rest->sums[i]);
-	ss_look_figure(context, LINES, rest->moments.places->has_lines);
+		ss_rule_add_figure(context, i, (double)rest->sums[i]);
+	ss_rule_add_figure(context, LINES, rest->moments.places->has_lines);
 	if (!rest->sums[REST_NS])
 		return SS_OK;
 	rest_claim_named(rest);
@@ -462,7 +463,7 @@ static enum ss_status rest_find(struct unexplained_rest *rest, struct ss_arena *
 	return SS_OK;
 }
 
-static enum ss_status unexplained_time_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status unexplained_time_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct unexplained_rest rest = { .context = context,
 					 .trace = context->trace,
@@ -526,17 +527,17 @@ static enum ss_status unexplained_time_judge(struct ss_judgement *judgement, str
 	(void)err;
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
 		for (uint32_t k = 0; k < FIGURES; k++)
-			sums[k] += ss_judge_figure(judgement, i, k);
-	finding = judgement->rank_count
-			  ? ss_judge_add(judgement, SS_NO_ROW, "%s", rest_title(sums, on_device))
-			  : NULL;
+			sums[k] += ss_judgement_figure(judgement, i, k);
+	finding = judgement->rank_count ? ss_judgement_add(judgement, SS_NO_ROW, "%s",
+							   rest_title(sums, on_device))
+					: NULL;
 	if (!finding)
 		return SS_OK;
 	finding->is_rest = true;
 	finding->confidence = SS_CONFIDENCE_LOW;
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		if (ss_judge_figure(judgement, i, REST_NS) > 0)
-			ss_judge_take(judgement, finding, i);
+		if (ss_judgement_figure(judgement, i, REST_NS) > 0)
+			ss_judgement_take_rank(judgement, finding, i);
 	has_lines = sums[LINES] >= judgement->rank_count;
 	if (rest_fix(sums, has_lines))
 		finding->fix = rest_fix(sums, has_lines);

@@ -24,7 +24,7 @@ static const char *const without_flag =
 	"model = DDP(model)   # without find_unused_parameters=True: every parameter is used";
 
 struct unused_search {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_gradients *gradients;
 	uint8_t *parts; /* per name: enum unused_part */
 	int64_t search_ns, map_ns;
@@ -68,7 +68,7 @@ static void unused_claim_row(struct unused_search *search, uint32_t row)
 	if (ss_step_at(trace, slices->start_ns[row]) == SS_NO_ROW ||
 	    (parent != SS_NO_ROW && search->parts[slices->name[parent]] == PART_SEARCH))
 		return;
-	(void)!ss_look_claim_time(search->context,
+	(void)!ss_rule_claim_time(search->context,
 				  (struct ss_stretch){ .track = slices->track[row],
 						       .from_ns = slices->start_ns[row],
 						       .to_ns = ss_slice_end(slices, row) });
@@ -136,7 +136,7 @@ static bool unused_is_map(const struct ss_gradients *gradients, uint32_t item)
 /* Claims the all-reduces of the map, and reads the number of parameters from their size. */
 static void unused_claim_maps(struct unused_search *search)
 {
-	const struct ss_look *context = search->context;
+	const struct ss_rule_context *context = search->context;
 
 	for (uint32_t i = 0; i < search->gradients->count; i++) {
 		const struct ss_gradient *gradient = &search->gradients->items[i];
@@ -148,7 +148,7 @@ static void unused_claim_maps(struct unused_search *search)
 		if (gradient->bytes > 0)
 			search->parameters = gradient->bytes / MAP_TYPE_BYTES;
 		if (task == SS_NO_TASK || context->graph->tasks[task].step == SS_NO_STEP ||
-		    !ss_look_claim(search->context, (struct ss_claim){ .task = task }))
+		    !ss_rule_claim(search->context, (struct ss_claim){ .task = task }))
 			continue;
 		search->map_ns = ss_ns_sum(search->map_ns, context->trace->slices.dur_ns[row]);
 		search->maps++;
@@ -160,26 +160,28 @@ static void unused_report(struct unused_search *search)
 	struct ss_fact walk = { search->search_ns, (double)search->searches, search->row };
 	struct ss_fact map = { search->map_ns, (double)search->maps, SS_NO_ROW };
 
-	ss_look_evidence(search->context, walk,
-			 "DDP searches the autograd graph for unused parameters: {time} per step");
+	ss_rule_add_evidence(
+		search->context, walk,
+		"DDP searches the autograd graph for unused parameters: {time} per step");
 	if (search->maps)
-		ss_look_evidence(search->context, map,
-				 "DDP all-reduces a map of the used parameters: {time} per step "
-				 "including the wait for other ranks");
+		ss_rule_add_evidence(
+			search->context, map,
+			"DDP all-reduces a map of the used parameters: {time} per step "
+			"including the wait for other ranks");
 	if (search->is_used && !search->is_not) {
-		ss_look_confidence(search->context, SS_CONFIDENCE_HIGH,
-				   "every parameter gets a gradient in every backward");
-		ss_look_fix(search->context, without_flag);
+		ss_rule_set_confidence(search->context, SS_CONFIDENCE_HIGH,
+				       "every parameter gets a gradient in every backward");
+		ss_rule_set_fix(search->context, without_flag);
 	} else {
-		ss_look_confidence(search->context, SS_CONFIDENCE_MEDIUM,
-				   search->is_not
-					   ? "some parameters get no gradient: it may be needed"
-					   : "the trace does not show whether parameters "
-					     "are unused; record_shapes=True does");
+		ss_rule_set_confidence(search->context, SS_CONFIDENCE_MEDIUM,
+				       search->is_not
+					       ? "some parameters get no gradient: it may be needed"
+					       : "the trace does not show whether parameters "
+						 "are unused; record_shapes=True does");
 	}
 }
 
-static enum ss_status unused_parameters_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status unused_parameters_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct unused_search search = { .context = context, .row = SS_NO_ROW, .parameters = -1 };
 	struct ss_arena scratch;

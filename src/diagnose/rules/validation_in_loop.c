@@ -35,7 +35,7 @@ struct validation_stretch {
 };
 
 struct validation {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_trace *trace;
 	const struct ss_training *training;
 	const struct ss_phases *phases;
@@ -208,7 +208,7 @@ static bool validation_calls_eval(const struct validation *v, uint32_t function)
 
 		if (slices->kind[row] == SS_KIND_PYTHON &&
 		    strncmp(name, "torch/nn/modules/module.py(", 27) == 0 &&
-		    strcmp(ss_frame_function(name), "eval") == 0)
+		    strcmp(ss_code_function_name(name), "eval") == 0)
 			return true;
 	}
 	return false;
@@ -257,35 +257,37 @@ static bool validation_find_by_work(struct validation *v)
 
 static void validation_report(struct validation *v)
 {
-	struct ss_look *context = v->context;
+	struct ss_rule_context *context = v->context;
 
 	ss_code_places_sort(&v->sites);
 	for (uint32_t i = 0; i < v->sites.count && i < 4; i++) {
 		const struct ss_code_place *site = &v->sites.items[i];
 
 		if (site->name)
-			ss_look_evidence(context, ss_code_place_fact(site),
-					 "%s runs forward passes without backward for {time} per "
-					 "step",
-					 ss_strings_text(&v->trace->names, site->name));
+			ss_rule_add_evidence(
+				context, ss_code_place_fact(site),
+				"%s runs forward passes without backward for {time} per "
+				"step",
+				ss_strings_text(&v->trace->names, site->name));
 		else
-			ss_look_evidence(context, ss_code_place_fact(site),
-					 "some steps run forward passes without backward: {time} "
-					 "per step");
+			ss_rule_add_evidence(
+				context, ss_code_place_fact(site),
+				"some steps run forward passes without backward: {time} "
+				"per step");
 	}
 	if (v->is_named)
-		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
-				   "the trace names the function, and it trains nothing");
+		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
+				       "the trace names the function, and it trains nothing");
 	else
-		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
-				   "forward without backward; nothing is named validation");
-	ss_look_figure(context, 0, v->is_named ? 1 : 0);
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "forward without backward; nothing is named validation");
+	ss_rule_add_figure(context, 0, v->is_named ? 1 : 0);
 }
 
 static enum ss_status validation_find(struct validation *v, struct ss_arena *scratch,
 				      struct ss_error *err)
 {
-	struct ss_look *context = v->context;
+	struct ss_rule_context *context = v->context;
 	bool whole = true;
 
 	SS_TRY(ss_facts_phases(context->subject->facts, &v->phases, err));
@@ -312,7 +314,7 @@ static enum ss_status validation_find(struct validation *v, struct ss_arena *scr
 	return SS_OK;
 }
 
-static enum ss_status validation_in_loop_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status validation_in_loop_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct validation v = { .context = context, .trace = context->trace };
 	struct ss_arena scratch;
@@ -336,16 +338,17 @@ static enum ss_status validation_in_loop_judge(struct ss_judgement *judgement, s
 
 	(void)err;
 	for (uint32_t i = 0; i < judgement->rank_count; i++) {
-		any |= ss_judge_claims(judgement, i) > 0;
-		is_named |= ss_judge_figure(judgement, i, 0) > 0;
+		any |= ss_judgement_count_claims(judgement, i) > 0;
+		is_named |= ss_judgement_figure(judgement, i, 0) > 0;
 	}
 	if (!any)
 		return SS_OK;
-	finding = ss_judge_add(judgement, SS_NO_ROW,
-			       is_named ? NULL : "Some steps run forward passes without backward");
+	finding = ss_judgement_add(judgement, SS_NO_ROW,
+				   is_named ? NULL
+					    : "Some steps run forward passes without backward");
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
-		if (ss_judge_claims(judgement, i))
-			ss_judge_take(judgement, finding, i);
+		if (ss_judgement_count_claims(judgement, i))
+			ss_judgement_take_rank(judgement, finding, i);
 	return SS_OK;
 }
 

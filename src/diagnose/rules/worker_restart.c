@@ -48,7 +48,7 @@ struct loader_restart {
 enum { NAME_STARTS = 1, NAME_LOADER, NAME_SHUTS };
 
 struct restart_search {
-	struct ss_look *context;
+	struct ss_rule_context *context;
 	const struct ss_trace *trace;
 	const struct ss_phases *phases;
 	uint8_t *names; /* per name */
@@ -60,7 +60,7 @@ struct restart_search {
 
 static uint8_t restart_name_kind(const char *name)
 {
-	const char *function = ss_frame_function(name);
+	const char *function = ss_code_function_name(name);
 
 	if (function == name)
 		return 0;
@@ -178,14 +178,14 @@ static int64_t restart_claim(struct restart_search *finder, const struct loader_
 	struct ss_stretch stretch = { .track = finder->context->graph->main,
 				      .from_ns = slices->start_ns[begin],
 				      .to_ns = slices->start_ns[restart->first] };
-	int64_t gone_ns = ss_look_claim_time(finder->context, stretch);
+	int64_t gone_ns = ss_rule_claim_time(finder->context, stretch);
 
 	stretch.from_ns = stretch.to_ns;
 	stretch.to_ns = ss_slice_end(slices, restart->first);
 	stretch.keep_ns = ready_ns;
 	/* persistent workers also begin an epoch with an empty queue */
 	stretch.low_keep_ns = slices->dur_ns[restart->first];
-	return ss_ns_sum(gone_ns, ss_look_claim_time(finder->context, stretch));
+	return ss_ns_sum(gone_ns, ss_rule_claim_time(finder->context, stretch));
 }
 
 /*
@@ -213,7 +213,7 @@ static int64_t restart_claim_others(struct restart_search *finder,
 	for (uint32_t i = 0; i < found && is_short; i++)
 		gone_ns = ss_ns_sum(
 			gone_ns,
-			ss_look_claim_time(finder->context,
+			ss_rule_claim_time(finder->context,
 					   (struct ss_stretch){
 						   .track = finder->context->graph->main,
 						   .from_ns = slices->start_ns[others[i]],
@@ -227,7 +227,7 @@ static int64_t restart_claim_others(struct restart_search *finder,
 static enum ss_status restart_find(struct restart_search *finder, struct ss_arena *scratch,
 				   struct ss_error *err)
 {
-	struct ss_look *context = finder->context;
+	struct ss_rule_context *context = finder->context;
 	const struct ss_trace *trace = finder->trace;
 	int64_t ready_ns;
 
@@ -256,20 +256,20 @@ static enum ss_status restart_find(struct restart_search *finder, struct ss_aren
 		return ss_fail_memory(err, "the workers of the DataLoader");
 	ss_code_places_sort(&finder->sites);
 	for (uint32_t i = 0; i < finder->sites.count && i < 3; i++)
-		ss_look_evidence(context, ss_code_place_fact(&finder->sites.items[i]),
-				 "the DataLoader spends {time} per step on stopping and starting "
-				 "worker processes ({count} times per step)");
+		ss_rule_add_evidence(
+			context, ss_code_place_fact(&finder->sites.items[i]),
+			"the DataLoader spends {time} per step on stopping and starting "
+			"worker processes ({count} times per step)");
 	if (finder->sites.count)
-		ss_look_confidence(context,
-				   finder->has_frames ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
-				   finder->has_frames
-					   ? "the trace shows that processes are started"
+		ss_rule_set_confidence(
+			context, finder->has_frames ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
+			finder->has_frames ? "the trace shows that processes are started"
 					   : "two calls of __next__ with a pause between them look "
 					     "like a restart; the restart itself is not recorded");
 	return SS_OK;
 }
 
-static enum ss_status worker_restart_look(struct ss_look *context, struct ss_error *err)
+static enum ss_status worker_restart_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct restart_search finder = { .context = context, .trace = context->trace };
 	struct ss_arena scratch;

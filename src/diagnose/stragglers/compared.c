@@ -7,17 +7,17 @@
 
 #include "diagnose/diagnose.h"
 
-const struct ss_compared *ss_judge_compared(struct ss_judgement *judgement)
+const struct ss_straggler_comparison *ss_straggler_compare(struct ss_judgement *judgement)
 {
 	struct ss_diagnosis *diagnosis = judgement->diagnosis;
 	struct ss_arena *arena = &diagnosis->compared_arena;
-	struct ss_compared *made;
+	struct ss_straggler_comparison *made;
 
 	diagnosis->is_compared = true;
 	if (diagnosis->compared)
 		return diagnosis->compared;
-	made = SS_ARENA_NEW(arena, struct ss_compared, 1);
-	if (!made || !ss_verdict_find(&made->verdict, judgement->joined, arena) ||
+	made = SS_ARENA_NEW(arena, struct ss_straggler_comparison, 1);
+	if (!made || !ss_straggler_find(&made->verdict, judgement->joined, arena) ||
 	    !ss_rank_loads_find(&made->loads, judgement, arena))
 		return NULL;
 	diagnosis->compared = made;
@@ -36,16 +36,17 @@ const struct ss_compared *ss_judge_compared(struct ss_judgement *judgement)
 #define REGULAR_PERCENT 80
 #define STEPS_MIN 3
 
-bool ss_excess_of_host(const struct ss_rank_loads *loads, uint32_t rank, struct ss_excess *excess)
+bool ss_straggler_find_host_excess(const struct ss_rank_loads *loads, uint32_t rank,
+				   struct ss_straggler_host_excess *excess)
 {
 	double own_all = 0, usual_all = 0;
 
-	*excess = (struct ss_excess){ .of_steps = loads->graphs[rank].step_count };
+	*excess = (struct ss_straggler_host_excess){ .of_steps = loads->graphs[rank].step_count };
 	for (uint32_t step = 0; step < excess->of_steps; step++) {
 		double own = 0, usual = 0;
 
 		for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
-			own += ss_load_of(loads, rank, step, phase, SS_LOAD_HOST)->ns;
+			own += ss_rank_loads_at(loads, rank, step, phase, SS_LOAD_HOST)->ns;
 			usual += ss_rank_loads_usual(loads, rank, step, phase, SS_LOAD_HOST).ns;
 		}
 		excess->steps += own > usual * SLOWER;
@@ -62,16 +63,16 @@ bool ss_excess_of_host(const struct ss_rank_loads *loads, uint32_t rank, struct 
 
 /* --- evidence ---------------------------------------------------------------------------- */
 
-void ss_tell_waits(struct ss_judgement *judgement, struct ss_finding *finding, const char *who,
-		   int64_t lost_ns)
+void ss_straggler_report_waits(struct ss_judgement *judgement, struct ss_finding *finding,
+			       const char *who, int64_t lost_ns)
 {
 	uint32_t others = judgement->joined->rank_count - 1;
 
 	if (others == 1)
-		ss_judge_evidence(judgement, finding, lost_ns,
-				  "%sthe other rank waits {time} per step for it", who);
+		ss_judgement_add_evidence(judgement, finding, lost_ns,
+					  "%sthe other rank waits {time} per step for it", who);
 	else if (others)
-		ss_judge_evidence(judgement, finding, lost_ns / others,
-				  "%seach of the other %u ranks waits {time} per step for it", who,
-				  others);
+		ss_judgement_add_evidence(
+			judgement, finding, lost_ns / others,
+			"%seach of the other %u ranks waits {time} per step for it", who, others);
 }

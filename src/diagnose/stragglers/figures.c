@@ -11,9 +11,9 @@
 #include "base/search.h"
 #include "diagnose/stragglers/judge.h"
 
-int64_t ss_judge_median(int64_t *values, uint32_t count)
+int64_t ss_straggler_median(int64_t *values, uint32_t count)
 {
-	return count ? ss_value_at(values, count, (count - 1) / 2) : 0;
+	return count ? ss_nth_smallest(values, count, (count - 1) / 2) : 0;
 }
 
 /* --- of a rank ------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ static int64_t rank_figure(const struct ss_digest *rank, uint32_t figure)
 
 /* --- of all ranks ---------------------------------------------------------------------- */
 
-static void fill_figure(struct ss_judge *judge, uint32_t figure)
+static void fill_figure(struct ss_straggler_judge *judge, uint32_t figure)
 {
 	const struct ss_joined *joined = judge->joined;
 	int64_t *own = judge->figures + (size_t)figure * joined->rank_count;
@@ -100,13 +100,13 @@ static void fill_figure(struct ss_judge *judge, uint32_t figure)
 }
 
 /* The two ranks that are latest in a step, and the median. */
-static void find_latest_in_step(struct ss_judge *judge, uint32_t s)
+static void find_latest_in_step(struct ss_straggler_judge *judge, uint32_t s)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
-	struct ss_judge_late *late = &judge->late[s];
+	struct ss_straggler_step_lateness *late = &judge->late[s];
 
 	for (uint32_t r = 0; r < lateness->rank_count; r++) {
-		int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, s));
+		int64_t late_ns = ss_late_step_own(ss_late_step_of(lateness, r, s));
 
 		judge->values[r] = late_ns;
 		if (late_ns > late->worst_ns) {
@@ -119,7 +119,7 @@ static void find_latest_in_step(struct ss_judge *judge, uint32_t s)
 	late->middle = ss_middle_of(judge->values, lateness->rank_count);
 }
 
-bool ss_judge_measure(struct ss_judge *judge)
+bool ss_straggler_measure(struct ss_straggler_judge *judge)
 {
 	const struct ss_joined *joined = judge->joined;
 	size_t steps = 1;
@@ -133,9 +133,9 @@ bool ss_judge_measure(struct ss_judge *judge)
 	}
 	judge->figures = SS_ARENA_NEW(judge->arena, int64_t,
 				      (size_t)SS_FIGURES * joined->rank_count + 1);
-	judge->late = SS_ARENA_NEW(judge->arena, struct ss_judge_late,
+	judge->late = SS_ARENA_NEW(judge->arena, struct ss_straggler_step_lateness,
 				   (size_t)judge->lateness.step_count + 1);
-	judge->steps = SS_ARENA_NEW(judge->arena, struct ss_judge_steps, steps);
+	judge->steps = SS_ARENA_NEW(judge->arena, struct ss_straggler_step, steps);
 	judge->step_capacity = (uint32_t)steps;
 	if (!judge->figures || !judge->late || !judge->steps)
 		return false;
@@ -146,17 +146,18 @@ bool ss_judge_measure(struct ss_judge *judge)
 	return true;
 }
 
-int64_t ss_judge_own(const struct ss_judge *judge, uint32_t r, uint32_t figure)
+int64_t ss_straggler_own_figure(const struct ss_straggler_judge *judge, uint32_t r, uint32_t figure)
 {
 	return judge->figures[(size_t)figure * judge->joined->rank_count + r];
 }
 
-int64_t ss_judge_others(const struct ss_judge *judge, uint32_t r, uint32_t figure)
+int64_t ss_straggler_usual_figure(const struct ss_straggler_judge *judge, uint32_t r,
+				  uint32_t figure)
 {
 	const struct ss_middle *middle = &judge->middles[figure];
 
 	return judge->joined->ranks[r].step_count
-		       ? ss_middle_without(middle, ss_judge_own(judge, r, figure))
+		       ? ss_middle_without(middle, ss_straggler_own_figure(judge, r, figure))
 		       : ss_middle_median(middle);
 }
 
@@ -173,10 +174,10 @@ static const struct ss_rank_step *find_rank_step(const struct ss_digest *rank, u
 }
 
 /* The ranks in the step with this number; computed at the first call. */
-static struct ss_judge_steps *figures_of_step(struct ss_judge *judge, uint32_t number)
+static struct ss_straggler_step *figures_of_step(struct ss_straggler_judge *judge, uint32_t number)
 {
 	const struct ss_joined *joined = judge->joined;
-	struct ss_judge_steps *steps =
+	struct ss_straggler_step *steps =
 		&judge->steps[number < judge->step_capacity ? number : judge->step_capacity - 1];
 	int64_t *loose_ns = judge->values + joined->rank_count + 1;
 	uint32_t computed = 0, count = 0;
@@ -198,7 +199,8 @@ static struct ss_judge_steps *figures_of_step(struct ss_judge *judge, uint32_t n
 	return steps;
 }
 
-bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number, int percent)
+bool ss_straggler_computes_more(struct ss_straggler_judge *judge, uint32_t r, uint32_t number,
+				int percent)
 {
 	const struct ss_rank_step *step = find_rank_step(&judge->joined->ranks[r], number);
 	const struct ss_middle *compute = &figures_of_step(judge, number)->compute;
@@ -209,7 +211,7 @@ bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number,
 	return compute->count > is_in && own_ns - usual_ns >= judge->step_ns / 100 * percent;
 }
 
-int64_t ss_judge_loose_margin(struct ss_judge *judge, uint32_t r, uint32_t number)
+int64_t ss_straggler_loose_margin(struct ss_straggler_judge *judge, uint32_t r, uint32_t number)
 {
 	const struct ss_rank_step *own = find_rank_step(&judge->joined->ranks[r], number);
 	const struct ss_middle *loose = &figures_of_step(judge, number)->loose;
@@ -220,17 +222,18 @@ int64_t ss_judge_loose_margin(struct ss_judge *judge, uint32_t r, uint32_t numbe
 
 /* --- hosts ------------------------------------------------------------------------------- */
 
-int64_t ss_judge_slower(struct ss_judge *judge, uint32_t r)
+int64_t ss_straggler_pace_excess(struct ss_straggler_judge *judge, uint32_t r)
 {
-	return ss_judge_own(judge, r, SS_FIGURE_PACE) - ss_judge_others(judge, r, SS_FIGURE_PACE);
+	return ss_straggler_own_figure(judge, r, SS_FIGURE_PACE) -
+	       ss_straggler_usual_figure(judge, r, SS_FIGURE_PACE);
 }
 
 /* Which rank begins the step first, of those whose clocks can be compared; computed once. */
-static const struct ss_judge_steps *find_first_starter(struct ss_judge *judge, uint32_t number,
-						       uint32_t component)
+static const struct ss_straggler_step *find_first_starter(struct ss_straggler_judge *judge,
+							  uint32_t number, uint32_t component)
 {
 	const struct ss_joined *joined = judge->joined;
-	struct ss_judge_steps *steps = &judge->steps[number];
+	struct ss_straggler_step *steps = &judge->steps[number];
 
 	if (steps->has_first && steps->component == component)
 		return steps;
@@ -257,20 +260,21 @@ static const struct ss_judge_steps *find_first_starter(struct ss_judge *judge, u
 	return steps;
 }
 
-int64_t ss_judge_behind(struct ss_judge *judge, uint32_t r)
+int64_t ss_straggler_start_lag(struct ss_straggler_judge *judge, uint32_t r)
 {
 	const struct ss_joined *joined = judge->joined;
 	const struct ss_digest *own = &joined->ranks[r];
 	uint32_t steps = 0;
 
 	for (uint32_t i = 0; i < own->step_count; i++) {
-		const struct ss_judge_steps *all = find_first_starter(judge, own->steps[i].number,
-								      joined->clocks[r].component);
+		const struct ss_straggler_step *all =
+			find_first_starter(judge, own->steps[i].number,
+					   joined->clocks[r].component);
 		int64_t first_ns = all->first == r ? all->second_ns : all->first_ns;
 
 		if (first_ns != INT64_MAX)
 			judge->step_values[steps++] =
 				ss_joined_align(joined, r, own->steps[i].host_start_ns) - first_ns;
 	}
-	return ss_judge_median(judge->step_values, steps);
+	return ss_straggler_median(judge->step_values, steps);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late.c - computes the lateness of each rank in each step from the meetings of the job.
+ * late.c - computes the lateness of each rank in each step from the collectives of the job.
  */
 #include "diagnose/stragglers/late.h"
 
@@ -21,18 +21,18 @@ static void late_add_time(int64_t *sum_ns, int64_t time_ns)
 	*sum_ns = ss_ns_sum(*sum_ns, time_ns);
 }
 
-/* The numbers of the steps that meetings lie in, each once. */
+/* The numbers of the steps that collectives lie in, each once. */
 static bool late_find_steps(struct ss_lateness *lateness, const struct ss_joined *joined)
 {
 	uint32_t *numbers = SS_ARENA_NEW(lateness->arena, uint32_t,
-					 (size_t)joined->meeting_count + 1);
+					 (size_t)joined->collective_count + 1);
 	uint32_t count = 0;
 
 	if (!numbers)
 		return false;
-	for (uint32_t i = 0; i < joined->meeting_count; i++)
-		if (joined->meetings[i].is_symmetric && joined->meetings[i].step != SS_NO_ROW)
-			numbers[count++] = joined->meetings[i].step;
+	for (uint32_t i = 0; i < joined->collective_count; i++)
+		if (joined->collectives[i].is_symmetric && joined->collectives[i].step != SS_NO_ROW)
+			numbers[count++] = joined->collectives[i].step;
 	qsort(numbers, count, sizeof(*numbers), step_number_compare);
 	for (uint32_t i = 0; i < count; i++)
 		if (!i || numbers[i] != numbers[i - 1])
@@ -64,22 +64,22 @@ static void member_own_parts(const struct ss_joined *joined, const struct ss_mem
 }
 
 /* The median of each part over the members. */
-static void find_usual_parts(const struct ss_joined *joined, const struct ss_meeting *meeting,
+static void find_usual_parts(const struct ss_joined *joined, const struct ss_collective *collective,
 			     struct usual_parts *usual)
 {
-	size_t count = meeting->count;
+	size_t count = collective->count;
 
 	for (uint32_t i = 0; i < count; i++) {
 		int64_t own_ns[SS_OWN_PARTS];
 
-		member_own_parts(joined, &joined->members[meeting->first + i], own_ns);
+		member_own_parts(joined, &joined->members[collective->first + i], own_ns);
 		for (int part = 0; part < SS_OWN_PARTS; part++)
 			usual->values[(size_t)part * count + i] = own_ns[part];
 	}
 	/* of two members the smaller: the other one is late by the difference */
 	for (int part = 0; part < SS_OWN_PARTS; part++)
-		usual->own_ns[part] = ss_value_at(&usual->values[(size_t)part * count], count,
-						  (count - 1) / 2);
+		usual->own_ns[part] = ss_nth_smallest(&usual->values[(size_t)part * count], count,
+						      (count - 1) / 2);
 }
 
 /* Divides the lateness of a member among the parts that it spent more time on than usual. */
@@ -112,34 +112,35 @@ static void charge_lateness(const int64_t own_ns[SS_OWN_PARTS], const struct usu
 
 /* Adds to the step of each member how late it was, and to the last one's what it cost. */
 static void add_collective_lateness(struct ss_lateness *lateness, const struct ss_joined *joined,
-				    const struct ss_meeting *meeting, struct usual_parts *usual)
+				    const struct ss_collective *collective,
+				    struct usual_parts *usual)
 {
 	int64_t second_ns = INT64_MAX, own_ns[SS_OWN_PARTS];
 
-	find_usual_parts(joined, meeting, usual);
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_member *member = &joined->members[meeting->first + i];
+	find_usual_parts(joined, collective, usual);
+	for (uint32_t i = 0; i < collective->count; i++) {
+		const struct ss_member *member = &joined->members[collective->first + i];
 		const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
 		int64_t dur_ns = arrival->end_ns - arrival->start_ns;
-		int64_t late_ns = meeting->longest_ns - dur_ns;
-		struct ss_late_step *out = late_step_at(lateness, member->rank, meeting->step);
+		int64_t late_ns = collective->longest_ns - dur_ns;
+		struct ss_late_step *out = late_step_at(lateness, member->rank, collective->step);
 
-		if (member->rank != meeting->last_rank && dur_ns < second_ns)
+		if (member->rank != collective->last_rank && dur_ns < second_ns)
 			second_ns = dur_ns;
 		late_add_time(&out->late_ns, late_ns);
 		out->worst_ns = late_ns > out->worst_ns ? late_ns : out->worst_ns;
 		member_own_parts(joined, member, own_ns);
 		charge_lateness(own_ns, usual, late_ns, out);
 	}
-	if (meeting->last_rank != SS_NO_ROW && second_ns != INT64_MAX) {
-		struct ss_late_step *last = late_step_at(lateness, meeting->last_rank,
-							 meeting->step);
+	if (collective->last_rank != SS_NO_ROW && second_ns != INT64_MAX) {
+		struct ss_late_step *last = late_step_at(lateness, collective->last_rank,
+							 collective->step);
 
-		int64_t gain_ns = second_ns - meeting->transfer_ns;
+		int64_t gain_ns = second_ns - collective->transfer_ns;
 
 		late_add_time(&last->gain_ns, gain_ns);
-		late_add_time(&last->lost_ns, gain_ns < INT64_MAX / meeting->count
-						      ? gain_ns * (meeting->count - 1)
+		late_add_time(&last->lost_ns, gain_ns < INT64_MAX / collective->count
+						      ? gain_ns * (collective->count - 1)
 						      : INT64_MAX);
 	}
 }
@@ -156,8 +157,8 @@ static void find_step_times(struct ss_lateness *lateness, const struct ss_joined
 	}
 }
 
-bool ss_lateness_find(struct ss_lateness *lateness, const struct ss_joined *joined,
-		      struct ss_arena *arena)
+bool ss_late_find(struct ss_lateness *lateness, const struct ss_joined *joined,
+		  struct ss_arena *arena)
 {
 	struct usual_parts usual;
 
@@ -171,9 +172,9 @@ bool ss_lateness_find(struct ss_lateness *lateness, const struct ss_joined *join
 				    ((size_t)joined->rank_count + 1) * SS_OWN_PARTS);
 	if (!lateness->items || !lateness->step_ns || !usual.values)
 		return false;
-	for (uint32_t i = 0; i < joined->meeting_count; i++)
-		if (joined->meetings[i].is_symmetric && joined->meetings[i].step != SS_NO_ROW)
-			add_collective_lateness(lateness, joined, &joined->meetings[i], &usual);
+	for (uint32_t i = 0; i < joined->collective_count; i++)
+		if (joined->collectives[i].is_symmetric && joined->collectives[i].step != SS_NO_ROW)
+			add_collective_lateness(lateness, joined, &joined->collectives[i], &usual);
 	find_step_times(lateness, joined);
 	return true;
 }

@@ -32,17 +32,17 @@ struct ss_lateness {
 };
 
 SS_MUST_USE
-bool ss_lateness_find(struct ss_lateness *lateness, const struct ss_joined *joined,
-		      struct ss_arena *arena);
+bool ss_late_find(struct ss_lateness *lateness, const struct ss_joined *joined,
+		  struct ss_arena *arena);
 
 /* The lateness that it causes itself: another rank caused what it inherited. */
-static inline int64_t ss_late_own(const struct ss_late_step *step)
+static inline int64_t ss_late_step_own(const struct ss_late_step *step)
 {
 	return step->late_ns - step->inherited_ns;
 }
 
-static inline const struct ss_late_step *ss_lateness_of(const struct ss_lateness *lateness,
-							uint32_t rank, uint32_t step)
+static inline const struct ss_late_step *ss_late_step_of(const struct ss_lateness *lateness,
+							 uint32_t rank, uint32_t step)
 {
 	return &lateness->items[(size_t)rank * lateness->step_count + step];
 }

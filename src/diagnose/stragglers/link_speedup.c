@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link_speedup.c - groups all meetings by kind, members and bytes, and compares those with the
+ * link_speedup.c - groups all collectives by kind, members and bytes, and compares those with the
  * slow rank with the median of those without it.
  */
 #include "diagnose/stragglers/link_speedup.h"
@@ -9,8 +9,8 @@
 
 /* A collective of the job in a step, sends and receives too. */
 struct link_collective {
-	uint32_t meeting; /* of the job */
-	enum ss_collective kind;
+	uint32_t collective; /* of the job */
+	enum ss_collective_kind kind;
 	uint32_t members;
 	int64_t bytes;       /* -1: not recorded */
 	int64_t transfer_ns; /* the shortest of its members, after the last has arrived */
@@ -48,13 +48,14 @@ static void collect_link_collectives(struct link_claim *links)
 {
 	const struct ss_joined *joined = links->judgement->joined;
 
-	for (uint32_t i = 0; i < joined->meeting_count; i++) {
-		const struct ss_meeting *meeting = &joined->meetings[i];
-		struct link_collective item = { i,  meeting->kind, meeting->count, meeting->bytes,
-						-1, false };
+	for (uint32_t i = 0; i < joined->collective_count; i++) {
+		const struct ss_collective *collective = &joined->collectives[i];
+		struct link_collective item = {
+			i, collective->kind, collective->count, collective->bytes, -1, false
+		};
 
-		for (uint32_t k = 0; k < meeting->count; k++) {
-			const struct ss_member *member = &joined->members[meeting->first + k];
+		for (uint32_t k = 0; k < collective->count; k++) {
+			const struct ss_member *member = &joined->members[collective->first + k];
 			uint32_t task = transfer_task(links, member);
 			int64_t own_ns;
 
@@ -66,8 +67,8 @@ static void collect_link_collectives(struct link_claim *links)
 			item.is_slow |= is_link_rank(links->link, member->rank);
 		}
 		if (links->link->of_group)
-			item.is_slow = meeting->group + 1 == links->link->of_group;
-		if (meeting->count > 1 && item.transfer_ns >= 0)
+			item.is_slow = collective->group + 1 == links->link->of_group;
+		if (collective->count > 1 && item.transfer_ns >= 0)
 			links->items[links->count++] = item;
 	}
 }
@@ -86,7 +87,7 @@ static int link_collective_compare(const void *a, const void *b)
 		return x->is_slow ? 1 : -1;
 	if (x->transfer_ns != y->transfer_ns)
 		return x->transfer_ns < y->transfer_ns ? -1 : 1;
-	return x->meeting < y->meeting ? -1 : x->meeting > y->meeting;
+	return x->collective < y->collective ? -1 : x->collective > y->collective;
 }
 
 static bool is_same_link_class(const struct link_collective *a, const struct link_collective *b)
@@ -109,10 +110,10 @@ static void claim_link_collective(struct link_claim *links, const struct link_co
 				  double factor)
 {
 	const struct ss_joined *joined = links->judgement->joined;
-	const struct ss_meeting *meeting = &joined->meetings[item->meeting];
+	const struct ss_collective *collective = &joined->collectives[item->collective];
 
-	for (uint32_t i = 0; i < meeting->count && factor < 1; i++) {
-		const struct ss_member *member = &joined->members[meeting->first + i];
+	for (uint32_t i = 0; i < collective->count && factor < 1; i++) {
+		const struct ss_member *member = &joined->members[collective->first + i];
 		const struct ss_packed *graph = &links->judgement->graphs[member->rank];
 		uint32_t task = transfer_task(links, member);
 		double saved;
@@ -120,8 +121,8 @@ static void claim_link_collective(struct link_claim *links, const struct link_co
 		if (task == SS_NO_TASK || ss_packed_run(graph, task)->step == SS_NO_STEP)
 			continue;
 		saved = (double)ss_packed_own(graph, task) * (1 - factor);
-		if (ss_judge_scale(links->judgement, links->finding, member->rank, task, factor,
-				   least_link_factor(links, factor)) &&
+		if (ss_judgement_scale(links->judgement, links->finding, member->rank, task, factor,
+				       least_link_factor(links, factor)) &&
 		    member->rank == links->link->ranks[0])
 			links->sum_ns = ss_ns_sum(links->sum_ns, (int64_t)saved);
 	}
@@ -146,13 +147,13 @@ static void claim_link_class(struct link_claim *links, uint32_t from, uint32_t t
 	}
 }
 
-int64_t ss_links_claim(struct ss_judgement *judgement, struct ss_finding *finding,
-		       const struct ss_slow_link *link, struct ss_arena *arena)
+int64_t ss_slow_link_claim(struct ss_judgement *judgement, struct ss_finding *finding,
+			   const struct ss_slow_link *link, struct ss_arena *arena)
 {
 	struct link_claim links = { .judgement = judgement, .link = link, .finding = finding };
 
 	links.items = SS_ARENA_NEW(arena, struct link_collective,
-				   (size_t)judgement->joined->meeting_count + 1);
+				   (size_t)judgement->joined->collective_count + 1);
 	if (!links.items) {
 		judgement->failed = true;
 		return 0;

@@ -12,7 +12,7 @@
  * Makes the transfers of the link's ranks as long as other transfers of the same kind, size and
  * number of members. Returns the saving in ns, summed over the link's rank.
  */
-int64_t ss_links_claim(struct ss_judgement *judgement, struct ss_finding *finding,
-		       const struct ss_slow_link *link, struct ss_arena *arena);
+int64_t ss_slow_link_claim(struct ss_judgement *judgement, struct ss_finding *finding,
+			   const struct ss_slow_link *link, struct ss_arena *arena);
 
 #endif

@@ -39,17 +39,17 @@
 #define PACE_PART 0.5
 
 /* How much later than the median of the others, in a step. */
-static int64_t lateness_margin(struct ss_judge *judge, uint32_t r, uint32_t step)
+static int64_t lateness_margin(struct ss_straggler_judge *judge, uint32_t r, uint32_t step)
 {
-	int64_t late_ns = ss_late_own(ss_lateness_of(&judge->lateness, r, step));
+	int64_t late_ns = ss_late_step_own(ss_late_step_of(&judge->lateness, r, step));
 
 	return late_ns - ss_middle_without(&judge->late[step].middle, late_ns);
 }
 
 /* How much more it does outside of operators than the median of the others, in a step. */
-static int64_t loose_margin_in(struct ss_judge *judge, uint32_t r, uint32_t step)
+static int64_t loose_margin_in(struct ss_straggler_judge *judge, uint32_t r, uint32_t step)
 {
-	return ss_judge_loose_margin(judge, r, judge->lateness.numbers[step]);
+	return ss_straggler_loose_margin(judge, r, judge->lateness.numbers[step]);
 }
 
 /* Of a difference between ranks, over the steps. */
@@ -58,9 +58,9 @@ struct margin_spread {
 	uint32_t steps;
 };
 
-static struct margin_spread margin_spread_of(struct ss_judge *judge, uint32_t r,
-					     int64_t (*margin_in)(struct ss_judge *, uint32_t,
-								  uint32_t))
+static struct margin_spread margin_spread_of(struct ss_straggler_judge *judge, uint32_t r,
+					     int64_t (*margin_in)(struct ss_straggler_judge *,
+								  uint32_t, uint32_t))
 {
 	struct margin_spread spread = { .steps = judge->lateness.step_count };
 	double sum = 0, squares = 0;
@@ -85,7 +85,7 @@ static bool spread_beats_noise(const struct margin_spread *spread, bool is_stead
 	return !is_steady || spread->mean >= STEADY * spread->deviation;
 }
 
-bool ss_judge_beats_noise(struct ss_judge *judge, uint32_t r, bool same_work)
+bool ss_straggler_beats_noise(struct ss_straggler_judge *judge, uint32_t r, bool same_work)
 {
 	struct margin_spread late, loose;
 
@@ -122,14 +122,15 @@ static bool ranks_have_same_work(const struct ss_digest *a, const struct ss_dige
 }
 
 /* It does something between operators that the others do not. */
-static bool is_busy_outside_ops(struct ss_judge *judge, uint32_t r)
+static bool is_busy_outside_ops(struct ss_straggler_judge *judge, uint32_t r)
 {
 	uint32_t loose = SS_OWN_IDLE_BY(SS_IDLE_LAUNCH);
 
-	return (double)ss_judge_own(judge, r, loose) >=
-		       LOOSE_TIMES * (double)ss_judge_others(judge, r, loose) &&
-	       (double)ss_judge_own(judge, r, SS_OWN_COMPUTE) <=
-		       OPERATORS_TIMES * (double)ss_judge_others(judge, r, SS_OWN_COMPUTE);
+	return (double)ss_straggler_own_figure(judge, r, loose) >=
+		       LOOSE_TIMES * (double)ss_straggler_usual_figure(judge, r, loose) &&
+	       (double)ss_straggler_own_figure(judge, r, SS_OWN_COMPUTE) <=
+		       OPERATORS_TIMES *
+			       (double)ss_straggler_usual_figure(judge, r, SS_OWN_COMPUTE);
 }
 
 /* What two ranks are compared by. */
@@ -139,7 +140,7 @@ struct rank_work_key {
 };
 
 /* Ranks with exactly the same work are one class: only classes are compared with each other. */
-static bool find_work_classes(struct ss_judge *judge)
+static bool find_work_classes(struct ss_straggler_judge *judge)
 {
 	const struct ss_joined *joined = judge->joined;
 	uint32_t *firsts = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
@@ -177,7 +178,7 @@ static bool find_work_classes(struct ss_judge *judge)
 	return whole;
 }
 
-bool ss_judge_same_work(struct ss_judge *judge, uint32_t r, bool outside)
+bool ss_straggler_has_same_work(struct ss_straggler_judge *judge, uint32_t r, bool outside)
 {
 	bool counts = judge->joined->ranks[r].step_count > 0;
 
@@ -189,15 +190,15 @@ bool ss_judge_same_work(struct ss_judge *judge, uint32_t r, bool outside)
 	       !(outside && is_busy_outside_ops(judge, r));
 }
 
-bool ss_judge_is_held_up(struct ss_judge *judge, uint32_t r)
+bool ss_straggler_is_held_up(struct ss_straggler_judge *judge, uint32_t r)
 {
 	const struct ss_digest *own = &judge->joined->ranks[r];
-	double all = (double)ss_judge_others(judge, r, SS_OWN_COMPUTE);
-	double typical = (double)ss_judge_others(judge, r, SS_FIGURE_TYPICAL);
+	double all = (double)ss_straggler_usual_figure(judge, r, SS_OWN_COMPUTE);
+	double typical = (double)ss_straggler_usual_figure(judge, r, SS_FIGURE_TYPICAL);
 
 	if (all <= 0 || typical <= 0)
 		return false;
-	all = (double)ss_judge_own(judge, r, SS_OWN_COMPUTE) / all;
+	all = (double)ss_straggler_own_figure(judge, r, SS_OWN_COMPUTE) / all;
 	typical = own->typical_ns / own->step_count / typical;
 	return typical - 1 < PACE_PART * (all - 1);
 }

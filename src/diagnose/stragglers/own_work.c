@@ -26,7 +26,7 @@
 enum { FRAME_NEW = 0, FRAME_OTHER, FRAME_OWN };
 
 struct function_finder {
-	struct ss_look *look;
+	struct ss_rule_context *look;
 	struct ss_code_places sites;
 	uint8_t *kinds; /* per name */
 };
@@ -41,8 +41,8 @@ static bool is_program_function(const struct function_finder *finder, uint32_t r
 		return false;
 	if (!finder->kinds[id])
 		finder->kinds[id] = name[0] != '<' && strstr(name, ".py(") &&
-						    ss_frame_function(name)[0] != '<' &&
-						    !ss_frame_is_library(name)
+						    ss_code_function_name(name)[0] != '<' &&
+						    !ss_code_is_library(name)
 					    ? FRAME_OWN
 					    : FRAME_OTHER;
 	return finder->kinds[id] == FRAME_OWN;
@@ -56,7 +56,7 @@ static void add_function_time(void *context, uint32_t row, int64_t from_ns, int6
 	const uint32_t marks = SS_ROW_OP | SS_ROW_PYTHON | SS_NAME_DATALOADER | SS_NAME_COMM_RANGE;
 
 	for (uint32_t tries = 0; tries < SS_OUTWARD_MAX; tries++) {
-		row = ss_outward(trace, row, marks);
+		row = ss_outward_find(trace, row, marks);
 		if (row == SS_NO_ROW)
 			return;
 		if (trace->slices.kind[row] == SS_KIND_OP ||
@@ -75,15 +75,15 @@ static void add_function_time(void *context, uint32_t row, int64_t from_ns, int6
 static enum ss_status find_functions(struct function_finder *finder, struct ss_arena *scratch,
 				     struct ss_error *err)
 {
-	struct ss_look *look = finder->look;
+	struct ss_rule_context *look = finder->look;
 
 	finder->kinds = SS_ARENA_NEW(scratch, uint8_t, (size_t)look->trace->names.count + 1);
 	if (!finder->kinds)
 		return ss_fail_memory(err, "the functions of a rank");
 	SS_TRY(ss_code_places_init(&finder->sites, look, err));
 	for (uint32_t i = 0; i < look->steps->count; i++)
-		ss_host_time(look->trace, look->graph->main, look->steps->items[i],
-			     add_function_time, finder);
+		ss_cpu_visit_time(look->trace, look->graph->main, look->steps->items[i],
+				  add_function_time, finder);
 	if (finder->sites.failed)
 		return ss_fail_memory(err, "the functions of a rank");
 	ss_code_places_sort(&finder->sites);
@@ -91,14 +91,14 @@ static enum ss_status find_functions(struct function_finder *finder, struct ss_a
 		const struct ss_code_place *site = &finder->sites.items[i];
 		const char *name = ss_strings_text(&look->trace->names, site->name);
 
-		ss_look_evidence(look, (struct ss_fact){ site->weight_ns, 0, site->row },
-				 "%s takes {time} per step outside of operators",
-				 ss_frame_function(name));
+		ss_rule_add_evidence(look, (struct ss_fact){ site->weight_ns, 0, site->row },
+				     "%s takes {time} per step outside of operators",
+				     ss_code_function_name(name));
 	}
 	return SS_OK;
 }
 
-enum ss_status ss_own_work_look(struct ss_look *look, struct ss_error *err)
+enum ss_status ss_straggler_collect_functions(struct ss_rule_context *look, struct ss_error *err)
 {
 	struct function_finder finder = { .look = look };
 	struct ss_arena scratch;
@@ -143,11 +143,11 @@ static int64_t usual_function_time(const struct ss_judgement *judgement, uint32_
 	for (uint32_t k = 0; k < judgement->rank_count; k++)
 		if (k != rank)
 			values[count++] = function_time_on(judgement, k, text, line);
-	return count ? ss_value_at(values, count, (count - 1) / 2) : 0;
+	return count ? ss_nth_smallest(values, count, (count - 1) / 2) : 0;
 }
 
-void ss_own_work_tell(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
-		      int64_t excess_ns)
+void ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_finding *finding,
+				   uint32_t rank, int64_t excess_ns)
 {
 	const struct ss_rank_findings *exam = judgement->exams[rank];
 	const struct ss_found_part *part = &exam->parts[judgement->number];
@@ -172,7 +172,8 @@ void ss_own_work_tell(struct ss_judgement *judgement, struct ss_finding *finding
 
 		if (more_ns <= 0 || more_ns < excess_ns / NAMED_PART)
 			continue;
-		judgement->failed |= !ss_finding_add(judgement->diagnosis, finding, &evidence);
+		judgement->failed |= !ss_finding_add_evidence(judgement->diagnosis, finding,
+							      &evidence);
 		named++;
 	}
 	ss_arena_release(&arena);

@@ -13,13 +13,13 @@
  * first. Adds nothing for ranks with a device, without collectives or without stacks.
  */
 SS_MUST_USE
-enum ss_status ss_own_work_look(struct ss_look *look, struct ss_error *err);
+enum ss_status ss_straggler_collect_functions(struct ss_rule_context *look, struct ss_error *err);
 
 /*
  * Adds those sentences of a rank to a finding whose functions take longer than on the median of the
  * others, by a tenth of `excess_ns` (per step) at least.
  */
-void ss_own_work_tell(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
-		      int64_t excess_ns);
+void ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_finding *finding,
+				   uint32_t rank, int64_t excess_ns);
 
 #endif

@@ -34,7 +34,7 @@ static enum ss_load_kind load_kind_of_task(enum ss_task_kind kind)
 	case SS_TASK_INPUT:
 	case SS_TASK_COMPILE:
 	case SS_TASK_GC:
-		return SS_LOAD_CHORES;
+		return SS_LOAD_OVERHEAD;
 	default:
 		return SS_LOAD_KINDS;
 	}
@@ -48,8 +48,8 @@ static size_t load_index(const struct ss_rank_loads *loads, uint32_t rank, uint3
 	       kind;
 }
 
-const struct ss_rank_load *ss_load_of(const struct ss_rank_loads *loads, uint32_t rank,
-				      uint32_t step, uint32_t phase, enum ss_load_kind kind)
+const struct ss_rank_load *ss_rank_loads_at(const struct ss_rank_loads *loads, uint32_t rank,
+					    uint32_t step, uint32_t phase, enum ss_load_kind kind)
 {
 	return &loads->items[load_index(loads, rank, step, phase, kind)];
 }
@@ -205,13 +205,14 @@ static struct ss_load_class make_load_class(const struct ss_rank_loads *loads,
 	for (uint32_t i = 0; i < loads->rank_count; i++)
 		if (step < loads->graphs[i].step_count) {
 			all++;
-			alike += has_similar_count(own, ss_load_of(loads, i, step, phase, kind));
+			alike += has_similar_count(own,
+						   ss_rank_loads_at(loads, i, step, phase, kind));
 		}
 	/* without the rank itself, which is like itself */
 	among_peers = (alike - 1) * 2 >= all - 1 || alike - 1 >= 3;
 	class.is_scaled = !among_peers && kind == SS_LOAD_HOST;
 	for (uint32_t i = 0; i < loads->rank_count; i++) {
-		const struct ss_rank_load *load = ss_load_of(loads, i, step, phase, kind);
+		const struct ss_rank_load *load = ss_rank_loads_at(loads, i, step, phase, kind);
 		double value = load_in_class(&class, load);
 
 		if (step >= loads->graphs[i].step_count ||
@@ -253,12 +254,12 @@ static struct ss_load_class load_class_of(const struct ss_rank_loads *loads,
 	return class;
 }
 
-struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
-				    uint32_t phase, enum ss_load_kind kind)
+struct ss_usual_load ss_rank_loads_usual(const struct ss_rank_loads *loads, uint32_t rank,
+					 uint32_t step, uint32_t phase, enum ss_load_kind kind)
 {
-	const struct ss_rank_load *own = ss_load_of(loads, rank, step, phase, kind);
+	const struct ss_rank_load *own = ss_rank_loads_at(loads, rank, step, phase, kind);
 	struct ss_load_class class = load_class_of(loads, own, step, phase, kind);
-	struct ss_usual usual = { own->ns, own->ns, own->ns };
+	struct ss_usual_load usual = { own->ns, own->ns, own->ns };
 	double value = load_in_class(&class, own);
 
 	if (class.ranks < 2)
@@ -354,7 +355,7 @@ static bool has_more_load(const struct ss_rank_loads *loads, uint32_t rank, uint
 	double own = 0, usual = 0;
 
 	for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
-		own += ss_load_of(loads, rank, step, phase, kind)->ns;
+		own += ss_rank_loads_at(loads, rank, step, phase, kind)->ns;
 		usual += ss_rank_loads_usual(loads, rank, step, phase, kind).ns;
 	}
 	return own > usual * (1 + loads->least_more);
@@ -370,8 +371,8 @@ static void set_load_factors(struct ss_rank_loads *loads, uint32_t rank, enum ss
 		for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
 			double *factor =
 				&loads->factors[((size_t)step * SS_PHASE_COUNT + phase) * 2];
-			double own = ss_load_of(loads, rank, step, phase, kind)->ns;
-			struct ss_usual usual;
+			double own = ss_rank_loads_at(loads, rank, step, phase, kind)->ns;
+			struct ss_usual_load usual;
 
 			factor[0] = factor[1] = ratio > 0 && counts ? ratio : 1;
 			if (ratio > 0 || !counts || own <= 0)
@@ -424,9 +425,9 @@ int64_t ss_rank_loads_claim(struct ss_rank_loads *loads, struct ss_judgement *ju
 		if (loads->common)
 			seize_task(loads, judgement, rank, i, factor[0]);
 		/* a scale of 0 would mean: not scaled */
-		if (ss_judge_scale(judgement, finding, rank, i,
-				   factor[0] > SCALE_MIN ? factor[0] : SCALE_MIN,
-				   factor[1] > SCALE_MIN ? factor[1] : SCALE_MIN))
+		if (ss_judgement_scale(judgement, finding, rank, i,
+				       factor[0] > SCALE_MIN ? factor[0] : SCALE_MIN,
+				       factor[1] > SCALE_MIN ? factor[1] : SCALE_MIN))
 			sum_ns = ss_ns_sum(sum_ns, (int64_t)((double)ss_packed_own(graph, i) *
 							     (1 - factor[0])));
 	}

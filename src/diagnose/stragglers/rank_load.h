@@ -42,8 +42,8 @@ enum ss_load_kind {
 	SS_LOAD_DEVICE,
 	SS_LOAD_COPIES,
 	SS_LOAD_HOST,
-	SS_LOAD_CHORES, /* of the host: input, compiling, garbage collection */
-	SS_LOAD_MEMORY, /* of the host: allocator calls; more work needs more of them */
+	SS_LOAD_OVERHEAD, /* of the host: input, compiling, garbage collection */
+	SS_LOAD_MEMORY,   /* of the host: allocator calls; more work needs more of them */
 	SS_LOAD_KINDS,
 };
 
@@ -84,15 +84,15 @@ SS_MUST_USE
 bool ss_rank_loads_find(struct ss_rank_loads *loads, const struct ss_judgement *judgement,
 			struct ss_arena *arena);
 
-const struct ss_rank_load *ss_load_of(const struct ss_rank_loads *loads, uint32_t rank,
-				      uint32_t step, uint32_t phase, enum ss_load_kind kind);
+const struct ss_rank_load *ss_rank_loads_at(const struct ss_rank_loads *loads, uint32_t rank,
+					    uint32_t step, uint32_t phase, enum ss_load_kind kind);
 
 /* What other ranks have there: the median, the maximum and the mean. */
-struct ss_usual {
+struct ss_usual_load {
 	double ns, most_ns, mean_ns;
 };
-struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
-				    uint32_t phase, enum ss_load_kind kind);
+struct ss_usual_load ss_rank_loads_usual(const struct ss_rank_loads *loads, uint32_t rank,
+					 uint32_t step, uint32_t phase, enum ss_load_kind kind);
 
 /*
  * Scales the tasks of the rank by `ratio`, or, if that is 0, so that each phase of each step

@@ -20,7 +20,8 @@
 /* --- each kernel on the median rank ------------------------------------------------------ */
 
 /* Numbers the kernel names of the job; `total` is the number of kernels of all ranks. */
-static bool number_kernel_names(struct ss_judge *judge, struct ss_strings *names, size_t *total)
+static bool number_kernel_names(struct ss_straggler_judge *judge, struct ss_strings *names,
+				size_t *total)
 {
 	const struct ss_joined *joined = judge->joined;
 
@@ -45,27 +46,27 @@ static bool number_kernel_names(struct ss_judge *judge, struct ss_strings *names
 }
 
 /* The usual mean and calls of a kernel; not known if fewer than half of the ranks have it. */
-static struct ss_judge_kernel usual_kernel(struct ss_judge *judge, int64_t *means, int64_t *calls,
-					   uint32_t count)
+static struct ss_straggler_kernel usual_kernel(struct ss_straggler_judge *judge, int64_t *means,
+					       int64_t *calls, uint32_t count)
 {
-	struct ss_judge_kernel usual = { 0 };
+	struct ss_straggler_kernel usual = { 0 };
 
 	if (count * 2 < judge->joined->rank_count || count < 2)
 		return usual;
-	usual.calls = (double)ss_judge_median(calls, count) / 1000;
-	usual.mean_ns = (double)ss_judge_median(means, count);
+	usual.calls = (double)ss_straggler_median(calls, count) / 1000;
+	usual.mean_ns = (double)ss_straggler_median(means, count);
 	return usual;
 }
 
 /* Fills `kernels`: mean time and calls of each name on the median rank. */
-static bool find_usual_kernels(struct ss_judge *judge, uint32_t name_count, size_t total)
+static bool find_usual_kernels(struct ss_straggler_judge *judge, uint32_t name_count, size_t total)
 {
 	const struct ss_joined *joined = judge->joined;
 	int64_t *means = SS_ARENA_NEW(judge->arena, int64_t, 2 * total + 1);
 	uint32_t *classes = SS_ARENA_NEW(judge->arena, uint32_t, total + 1), count = 0;
 	int64_t *calls = means + total, *values = judge->values;
 	int64_t *call_values = judge->values + joined->rank_count + 1;
-	struct ss_classes by_name;
+	struct ss_class_lists by_name;
 
 	if (!means || !classes)
 		return false;
@@ -79,7 +80,7 @@ static bool find_usual_kernels(struct ss_judge *judge, uint32_t name_count, size
 			calls[count] = kernel->calls * 1000 / joined->ranks[r].step_count;
 			classes[count++] = judge->kernel_names[r][i];
 		}
-	if (!ss_classes_find(&by_name, classes, count, name_count, judge->arena))
+	if (!ss_class_lists_make(&by_name, classes, count, name_count, judge->arena))
 		return false;
 	for (uint32_t name = 0; name < name_count; name++) {
 		uint32_t from = by_name.from[name], ranks = by_name.from[name + 1] - from;
@@ -94,7 +95,7 @@ static bool find_usual_kernels(struct ss_judge *judge, uint32_t name_count, size
 }
 
 /* Fills kernels and their names; false: no memory. */
-static bool find_job_kernels(struct ss_judge *judge)
+static bool find_job_kernels(struct ss_straggler_judge *judge)
 {
 	struct ss_strings names;
 	size_t total;
@@ -104,7 +105,7 @@ static bool find_job_kernels(struct ss_judge *judge)
 					   (size_t)judge->joined->rank_count + 1);
 	whole = whole && judge->kernel_names && number_kernel_names(judge, &names, &total) &&
 		total < UINT32_MAX;
-	judge->kernels = whole ? SS_ARENA_NEW(judge->arena, struct ss_judge_kernel,
+	judge->kernels = whole ? SS_ARENA_NEW(judge->arena, struct ss_straggler_kernel,
 					      (size_t)names.count + 1)
 			       : NULL;
 	whole = judge->kernels && find_usual_kernels(judge, names.count, total);
@@ -123,7 +124,7 @@ struct kernel_comparison {
 	uint32_t count;
 };
 
-static void compare_kernel(const struct ss_judge_kernel *usual, const struct ss_digest *rank,
+static void compare_kernel(const struct ss_straggler_kernel *usual, const struct ss_digest *rank,
 			   const struct ss_rank_kernel *kernel, struct kernel_comparison *out)
 {
 	double mean = usual->mean_ns, own = (double)kernel->total_ns;
@@ -159,7 +160,8 @@ static double similar_kernel_share(const struct kernel_comparison *comparison)
 }
 
 /* Slower or more: a throttled device takes the same factor longer for everything. */
-enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *ratio)
+enum ss_late_cause ss_straggler_compare_kernels(struct ss_straggler_judge *judge, uint32_t r,
+						double *ratio)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[r];
 	struct kernel_comparison comparison = { 0 };
@@ -208,7 +210,7 @@ static bool is_unexplained_gap(const struct ss_rank_gap *gap)
 	return gap->cause == SS_IDLE_DEPENDENCY || gap->cause == SS_IDLE_SYNC;
 }
 
-struct ss_time_slices ss_time_slices_find(const struct ss_digest *rank, int64_t *scratch)
+struct ss_time_slices ss_straggler_find_time_slices(const struct ss_digest *rank, int64_t *scratch)
 {
 	struct ss_time_slices best = { 0 };
 	uint32_t count = 0, queued = 0, from = 0;
@@ -242,24 +244,27 @@ struct ss_time_slices ss_time_slices_find(const struct ss_digest *rank, int64_t 
 /* --- the cause --------------------------------------------------------------------------- */
 
 /* What it spends more time on than the median of the others. */
-static void find_part_excess(struct ss_judge *judge, uint32_t r, int64_t excess_ns[SS_OWN_PARTS])
+static void find_part_excess(struct ss_straggler_judge *judge, uint32_t r,
+			     int64_t excess_ns[SS_OWN_PARTS])
 {
 	for (uint32_t part = 0; part < SS_OWN_PARTS; part++) {
-		excess_ns[part] = ss_judge_own(judge, r, part) - ss_judge_others(judge, r, part);
+		excess_ns[part] = ss_straggler_own_figure(judge, r, part) -
+				  ss_straggler_usual_figure(judge, r, part);
 		if (excess_ns[part] < 0)
 			excess_ns[part] = 0;
 	}
 }
 
 /* The phase with the most time beyond the median rank's. */
-static void find_excess_phase(struct ss_judge *judge, struct ss_straggler *out)
+static void find_excess_phase(struct ss_straggler_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_digest *own = &judge->joined->ranks[out->rank];
 	double best = 0;
 
 	out->phase = SS_PHASE_OTHER;
 	for (uint32_t phase = 0; phase < SS_PHASE_OTHER; phase++) {
-		double usual = (double)ss_judge_others(judge, out->rank, SS_FIGURE_PHASE + phase);
+		double usual = (double)ss_straggler_usual_figure(judge, out->rank,
+								 SS_FIGURE_PHASE + phase);
 		double more;
 
 		more = (double)own->phases[phase].total_ns / own->step_count - usual;
@@ -268,24 +273,25 @@ static void find_excess_phase(struct ss_judge *judge, struct ss_straggler *out)
 		best = more;
 		out->phase = (enum ss_phase)phase;
 		out->work_ratio = (usual + more) / usual;
-		out->call_ratio =
-			(double)own->phases[phase].calls * 1000 / own->step_count /
-			(double)(ss_judge_others(judge, out->rank, SS_FIGURE_CALLS + phase) + 1);
+		out->call_ratio = (double)own->phases[phase].calls * 1000 / own->step_count /
+				  (double)(ss_straggler_usual_figure(judge, out->rank,
+								     SS_FIGURE_CALLS + phase) +
+					   1);
 	}
 }
 
 /* Whether idle slices of one length explain at least half of the excess. */
-static bool is_device_shared(struct ss_judge *judge, struct ss_straggler *out)
+static bool is_device_shared(struct ss_straggler_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[out->rank];
 
 	if (rank->device < 0 || !rank->step_count)
 		return false;
-	out->slices = ss_time_slices_find(rank, judge->gap_values);
+	out->slices = ss_straggler_find_time_slices(rank, judge->gap_values);
 	return out->slices.count && out->slices.sum_ns / rank->step_count >= out->excess_ns / 2;
 }
 
-void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out)
+void ss_straggler_find_cause(struct ss_straggler_judge *judge, struct ss_straggler *out)
 {
 	int64_t excess_ns[SS_OWN_PARTS], host_ns = 0, all_ns = 0, best_ns = 0;
 
@@ -320,7 +326,7 @@ void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out)
 		out->cause = SS_LATE_SHARED;
 	if (out->cause != SS_LATE_WORK)
 		return;
-	out->cause = ss_judge_kernels(judge, out->rank, &out->kernel_ratio);
+	out->cause = ss_straggler_compare_kernels(judge, out->rank, &out->kernel_ratio);
 	if (out->same_work)
 		out->cause = SS_LATE_KERNELS;
 	find_excess_phase(judge, out);

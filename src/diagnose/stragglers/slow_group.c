@@ -29,7 +29,7 @@ static const struct device_rate device_rates[] = {
 	{ "B200", 700, 0 },           { "MI300X", 310, 45 },
 };
 
-struct ss_bus_rate ss_bus_rate_find(const char *device_name, uint32_t ranks)
+struct ss_bus_rate ss_slow_group_bus_rate(const char *device_name, uint32_t ranks)
 {
 	struct ss_bus_rate found = { 0, 0 };
 
@@ -102,22 +102,22 @@ struct group_flow {
 	uint32_t count;
 };
 
-/* Adds each meeting to the flow of its group. */
+/* Adds each collective to the flow of its group. */
 static void measure_group_flows(const struct ss_joined *joined, struct group_flow *flows)
 {
-	for (uint32_t i = 0; i < joined->meeting_count; i++) {
-		const struct ss_meeting *meeting = &joined->meetings[i];
-		struct group_flow *flow = &flows[meeting->group];
+	for (uint32_t i = 0; i < joined->collective_count; i++) {
+		const struct ss_collective *collective = &joined->collectives[i];
+		struct group_flow *flow = &flows[collective->group];
 
-		if (!meeting->is_symmetric || meeting->step == SS_NO_ROW ||
-		    meeting->count != joined->groups[meeting->group].count)
+		if (!collective->is_symmetric || collective->step == SS_NO_ROW ||
+		    collective->count != joined->groups[collective->group].count)
 			continue;
-		flow->all_ns += (double)meeting->transfer_ns;
-		if (meeting->bytes < LARGE_BYTES)
+		flow->all_ns += (double)collective->transfer_ns;
+		if (collective->bytes < LARGE_BYTES)
 			continue;
-		flow->bytes += ss_collective_factor(meeting->kind, meeting->count) *
-			       (double)meeting->bytes;
-		flow->transfer_ns += (double)meeting->transfer_ns;
+		flow->bytes += ss_collective_factor(collective->kind, collective->count) *
+			       (double)collective->bytes;
+		flow->transfer_ns += (double)collective->transfer_ns;
 		flow->count++;
 	}
 }
@@ -128,9 +128,9 @@ static void judge_group_flow(struct ss_slow_link *link, const struct ss_joined *
 {
 	const struct ss_group *members = &joined->groups[group];
 	const struct ss_digest *first = &joined->ranks[joined->group_members[members->first]];
-	struct ss_bus_rate rate = ss_bus_rate_find(ss_strings_text(&first->texts,
-								   first->device_name),
-						   members->count);
+	struct ss_bus_rate rate = ss_slow_group_bus_rate(ss_strings_text(&first->texts,
+									 first->device_name),
+							 members->count);
 	double reached = flow->transfer_ns > 0 ? flow->bytes / flow->transfer_ns : 0;
 	double limit = SLOW * rate.usual;
 	int64_t cost_ns;

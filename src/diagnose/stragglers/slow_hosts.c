@@ -224,7 +224,7 @@ static void claim_launch_stretch(struct ss_judgement *judgement, struct ss_findi
 		/* torch.compile without graphs: about half of the host's work stays */
 		claim.low_ns = claim.own_ns + (task.own_ns - claim.own_ns) / 2;
 		claim.high_ns = claim.own_ns;
-		ss_judge_overrule(judgement, finding, rank, claim, false);
+		ss_judgement_overrule(judgement, finding, rank, claim, false);
 	}
 }
 

@@ -20,7 +20,7 @@
 #define SIZES_MAX 512
 
 struct group_transfer {
-	enum ss_collective kind;
+	enum ss_collective_kind kind;
 	uint32_t members, group;
 	bool crosses; /* from host to host: another kind of link */
 	int64_t bytes, transfer_ns;
@@ -91,26 +91,26 @@ static bool crosses_hosts(const struct ss_joined *joined, const struct ss_group 
 }
 
 /* The last of two ranks to arrive at a send or receive stays as long as the transfer takes. */
-static bool is_send_pair(const struct ss_meeting *meeting)
+static bool is_send_pair(const struct ss_collective *collective)
 {
-	return meeting->kind >= SS_COLLECTIVE_SEND_RECV && meeting->count == 2;
+	return collective->kind >= SS_COLLECTIVE_SEND_RECV && collective->count == 2;
 }
 
 static void collect_transfers(struct slow_link_finder *finder)
 {
 	const struct ss_joined *joined = finder->joined;
 
-	for (uint32_t i = 0; i < joined->meeting_count; i++) {
-		const struct ss_meeting *meeting = &joined->meetings[i];
+	for (uint32_t i = 0; i < joined->collective_count; i++) {
+		const struct ss_collective *collective = &joined->collectives[i];
 
 		/* a member that was not recorded may have been the last one */
-		if ((meeting->is_symmetric || is_send_pair(meeting)) && meeting->bytes > 0 &&
-		    meeting->step != SS_NO_ROW &&
-		    meeting->count == joined->groups[meeting->group].count)
+		if ((collective->is_symmetric || is_send_pair(collective)) &&
+		    collective->bytes > 0 && collective->step != SS_NO_ROW &&
+		    collective->count == joined->groups[collective->group].count)
 			finder->transfers[finder->count++] = (struct group_transfer){
-				meeting->kind,  meeting->count,
-				meeting->group, finder->crosses[meeting->group],
-				meeting->bytes, meeting->transfer_ns
+				collective->kind,  collective->count,
+				collective->group, finder->crosses[collective->group],
+				collective->bytes, collective->transfer_ns
 			};
 	}
 	qsort(finder->transfers, finder->count, sizeof(*finder->transfers), group_transfer_compare);
@@ -273,7 +273,7 @@ bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_joined *joined
 
 	*link = (struct ss_slow_link){ 0 };
 	finder.transfers = SS_ARENA_NEW(arena, struct group_transfer,
-					(size_t)joined->meeting_count + 1);
+					(size_t)joined->collective_count + 1);
 	finder.samples = SS_ARENA_NEW(arena, struct transfer_sample,
 				      (size_t)joined->group_count + 1);
 	finder.slow_ns = SS_ARENA_NEW(arena, int64_t, (size_t)joined->group_count + 1);

@@ -55,6 +55,6 @@ struct ss_bus_rate {
 };
 
 /* `usual` is 0: the device is not in the table, or has no links of its own (PCIe). */
-struct ss_bus_rate ss_bus_rate_find(const char *device_name, uint32_t ranks);
+struct ss_bus_rate ss_slow_group_bus_rate(const char *device_name, uint32_t ranks);
 
 #endif

@@ -34,42 +34,44 @@ static bool mark_pipeline_stages(const struct ss_joined *joined, uint8_t *is_sta
 {
 	bool found = false;
 
-	for (uint32_t i = 0; i < joined->meeting_count; i++) {
-		const struct ss_meeting *meeting = &joined->meetings[i];
+	for (uint32_t i = 0; i < joined->collective_count; i++) {
+		const struct ss_collective *collective = &joined->collectives[i];
 
-		if (meeting->kind < SS_COLLECTIVE_SEND_RECV || meeting->count != 2 ||
-		    meeting->step == SS_NO_ROW)
+		if (collective->kind < SS_COLLECTIVE_SEND_RECV || collective->count != 2 ||
+		    collective->step == SS_NO_ROW)
 			continue;
 		for (uint32_t k = 0; k < 2; k++)
-			is_stage[joined->members[meeting->first + k].rank] = true;
+			is_stage[joined->members[collective->first + k].rank] = true;
 		found = true;
 	}
 	return found;
 }
 
 /* How much longer than the rank the median of the others waits for communication. */
-static int64_t others_wait_more_by(const struct ss_judge *judge, uint32_t r)
+static int64_t others_wait_more_by(const struct ss_straggler_judge *judge, uint32_t r)
 {
-	return ss_judge_others(judge, r, SS_FIGURE_EXPOSED) -
-	       ss_judge_own(judge, r, SS_FIGURE_EXPOSED);
+	return ss_straggler_usual_figure(judge, r, SS_FIGURE_EXPOSED) -
+	       ss_straggler_own_figure(judge, r, SS_FIGURE_EXPOSED);
 }
 
 /*
  * Its compute time divided by the median of the others. Kernels of one name can be larger on one
  * stage, so their ratio alone says nothing.
  */
-static double compute_ratio(const struct ss_judge *judge, uint32_t r)
+static double compute_ratio(const struct ss_straggler_judge *judge, uint32_t r)
 {
-	int64_t usual_ns = ss_judge_others(judge, r, SS_OWN_COMPUTE);
+	int64_t usual_ns = ss_straggler_usual_figure(judge, r, SS_OWN_COMPUTE);
 
-	return usual_ns > 0 ? (double)ss_judge_own(judge, r, SS_OWN_COMPUTE) / (double)usual_ns : 0;
+	return usual_ns > 0 ? (double)ss_straggler_own_figure(judge, r, SS_OWN_COMPUTE) /
+				      (double)usual_ns
+			    : 0;
 }
 
 /*
  * Whether a stage computes longer in nearly all steps, by the same factor in all kernels, while the
  * others wait.
  */
-static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+static bool judge_stage(struct ss_straggler_judge *judge, uint32_t r, struct ss_straggler *out)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[r];
 	int64_t least_ns = judge->step_ns / 100 * EXCESS_STEP_PERCENT, more_ns;
@@ -82,13 +84,13 @@ static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler 
 	if (rank->device < 0 || !rank->step_count)
 		return false;
 	for (uint32_t i = 0; i < rank->step_count; i++)
-		out->steps += ss_judge_computes_more(judge, r, rank->steps[i].number,
-						     EXCESS_STEP_PERCENT);
+		out->steps += ss_straggler_computes_more(judge, r, rank->steps[i].number,
+							 EXCESS_STEP_PERCENT);
 	more_ns = others_wait_more_by(judge, r);
 	if (out->steps * 100 < out->of_steps * REGULAR_PERCENT || more_ns < least_ns)
 		return false;
 	times = compute_ratio(judge, r);
-	ss_judge_cause(judge, out);
+	ss_straggler_find_cause(judge, out);
 	if (out->kernel_ratio > times * ALIKE)
 		out->kernel_ratio = times;
 	out->late_ns = more_ns;
@@ -96,7 +98,8 @@ static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler 
 	return times >= BUSY && out->cause == SS_LATE_KERNELS && out->excess_ns >= least_ns;
 }
 
-bool ss_judge_slow_device(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+bool ss_straggler_has_slow_device(struct ss_straggler_judge *judge, uint32_t r,
+				  struct ss_straggler *out)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[r];
 
@@ -107,17 +110,17 @@ bool ss_judge_slow_device(struct ss_judge *judge, uint32_t r, struct ss_straggle
 	if (rank->device < 0 || rank->step_count < SLOW_STEPS_MIN)
 		return false;
 	for (uint32_t i = 0; i < rank->step_count; i++)
-		out->steps += ss_judge_computes_more(judge, r, rank->steps[i].number,
-						     SLOW_STEP_PERCENT);
+		out->steps += ss_straggler_computes_more(judge, r, rank->steps[i].number,
+							 SLOW_STEP_PERCENT);
 	if (out->steps * 100 < out->of_steps * REGULAR_PERCENT)
 		return false;
-	ss_judge_cause(judge, out);
+	ss_straggler_find_cause(judge, out);
 	/* what it did longest may be something else: its device is slow all the same */
-	out->cause = ss_judge_kernels(judge, r, &out->kernel_ratio);
+	out->cause = ss_straggler_compare_kernels(judge, r, &out->kernel_ratio);
 	return out->cause == SS_LATE_KERNELS && out->kernel_ratio >= SLOW_DEVICE;
 }
 
-bool ss_judge_stages(struct ss_judge *judge, struct ss_straggler *worst)
+bool ss_straggler_find_stage(struct ss_straggler_judge *judge, struct ss_straggler *worst)
 {
 	const struct ss_joined *joined = judge->joined;
 	uint8_t *is_stage = SS_ARENA_NEW(judge->arena, uint8_t, (size_t)joined->rank_count + 1);

@@ -128,7 +128,7 @@ static void stragglers_add_row(const struct ss_joined *joined, const struct ss_s
 
 	out->rank = rank ? rank->rank : -1;
 	ss_row_begin(out);
-	ss_row_text(out, ss_pattern_name(straggler->pattern));
+	ss_row_text(out, ss_straggler_pattern_name(straggler->pattern));
 	ss_row_int(out, straggler->late_ns);
 	ss_row_share(out, (double)straggler->late_ns, (double)straggler->step_ns);
 	ss_row_int(out, straggler->steps);
@@ -149,7 +149,7 @@ static const char *stragglers_time_text(struct ss_table *out, int64_t time_ns)
 	return ss_table_print(out, "%.2f ms", (double)time_ns / 1e6);
 }
 
-static const char *stragglers_spared_text(enum ss_spared spared)
+static const char *stragglers_spared_text(enum ss_straggler_spared spared)
 {
 	switch (spared) {
 	case SS_SPARED_ALIKE:
@@ -192,7 +192,7 @@ static enum ss_status stragglers_run(const struct ss_joined *joined, uint32_t gr
 	struct ss_straggler_verdict verdict;
 
 	(void)group;
-	if (!ss_verdict_find(&verdict, joined, out->arena))
+	if (!ss_straggler_find(&verdict, joined, out->arena))
 		return ss_fail_memory(err, "the lateness of ranks");
 	for (uint32_t i = 0; i < verdict.count; i++)
 		stragglers_add_row(joined, &verdict.items[i], &verdict.link, out);

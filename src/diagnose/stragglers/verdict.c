@@ -61,19 +61,19 @@
 /* A rank with more communication than the others waits for another rank and delays nobody. */
 #define COMM_PERCENT 50
 
-const char *ss_pattern_name(enum ss_pattern pattern)
+const char *ss_straggler_pattern_name(enum ss_straggler_pattern pattern)
 {
 	static const char *const names[] = { "persistent", "transient", "rotating" };
 
 	return names[pattern];
 }
 
-static uint8_t *step_mark(struct ss_judge *judge, uint32_t rank, uint32_t step)
+static uint8_t *step_mark(struct ss_straggler_judge *judge, uint32_t rank, uint32_t step)
 {
 	return &judge->stands_out[(size_t)rank * judge->lateness.step_count + step];
 }
 
-static int64_t least_lateness(const struct ss_judge *judge)
+static int64_t least_lateness(const struct ss_straggler_judge *judge)
 {
 	int64_t share_ns = judge->step_ns / 100 * STEP_PERCENT_MIN;
 
@@ -81,7 +81,7 @@ static int64_t least_lateness(const struct ss_judge *judge)
 }
 
 /* Whether the rank is the last of the step, and by much. */
-static bool is_last_by_far(const struct ss_judge_late *late, int64_t late_ns)
+static bool is_last_by_far(const struct ss_straggler_step_lateness *late, int64_t late_ns)
 {
 	int64_t second_ns = late_ns == late->worst_ns ? late->second_ns : late->worst_ns;
 
@@ -89,15 +89,15 @@ static bool is_last_by_far(const struct ss_judge_late *late, int64_t late_ns)
 }
 
 /* Marks the ranks that stand out in each step. */
-static void mark_late_ranks(struct ss_judge *judge)
+static void mark_late_ranks(struct ss_straggler_judge *judge)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 
 	for (uint32_t s = 0; s < lateness->step_count; s++) {
-		const struct ss_judge_late *late = &judge->late[s];
+		const struct ss_straggler_step_lateness *late = &judge->late[s];
 
 		for (uint32_t r = 0; r < lateness->rank_count; r++) {
-			int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, s));
+			int64_t late_ns = ss_late_step_own(ss_late_step_of(lateness, r, s));
 
 			if (late_ns < least_lateness(judge) ||
 			    late_ns < late->worst_ns / 100 * WORST_PERCENT)
@@ -117,7 +117,7 @@ static int64_t smaller_time(int64_t a, int64_t b)
 }
 
 /* Exposed communication of the median rank; without devices it is not known what is hidden. */
-static int64_t usual_exposed(const struct ss_judge *judge)
+static int64_t usual_exposed(const struct ss_straggler_judge *judge)
 {
 	const struct ss_joined *joined = judge->joined;
 
@@ -128,25 +128,27 @@ static int64_t usual_exposed(const struct ss_judge *judge)
 }
 
 /* How much more exposed communication it has than the median of the others. */
-static int64_t excess_exposed(const struct ss_judge *judge, uint32_t r)
+static int64_t excess_exposed(const struct ss_straggler_judge *judge, uint32_t r)
 {
-	return ss_judge_own(judge, r, SS_FIGURE_EXPOSED) -
-	       ss_judge_others(judge, r, SS_FIGURE_EXPOSED);
+	return ss_straggler_own_figure(judge, r, SS_FIGURE_EXPOSED) -
+	       ss_straggler_usual_figure(judge, r, SS_FIGURE_EXPOSED);
 }
 
 /* Whether its communication is longer than the others' by much of its lateness. */
-static bool rank_waits_more(const struct ss_judge *judge, const struct ss_straggler *straggler)
+static bool rank_waits_more(const struct ss_straggler_judge *judge,
+			    const struct ss_straggler *straggler)
 {
 	return excess_exposed(judge, straggler->rank) > straggler->late_ns / 100 * COMM_PERCENT;
 }
 
 /* Whether all ranks are idle for the same reason, and this one only a little longer. */
-static bool is_idle_like_others(const struct ss_judge *judge, const struct ss_straggler *straggler)
+static bool is_idle_like_others(const struct ss_straggler_judge *judge,
+				const struct ss_straggler *straggler)
 {
 	uint32_t part = SS_OWN_IDLE + (uint32_t)straggler->idle_cause;
-	int64_t usual_ns = ss_judge_others(judge, straggler->rank, part);
+	int64_t usual_ns = ss_straggler_usual_figure(judge, straggler->rank, part);
 
-	return ss_judge_own(judge, straggler->rank, part) - usual_ns <
+	return ss_straggler_own_figure(judge, straggler->rank, part) - usual_ns <
 	       usual_ns / 100 * HOST_MORE_PERCENT;
 }
 
@@ -154,7 +156,7 @@ static bool is_idle_like_others(const struct ss_judge *judge, const struct ss_st
  * Waiting that compute hides costs nothing: the gain is at most how much more exposed communication
  * the others have than this rank. Without a device this is not known.
  */
-static void cap_gain(const struct ss_judge *judge, struct ss_straggler *straggler)
+static void cap_gain(const struct ss_straggler_judge *judge, struct ss_straggler *straggler)
 {
 	int64_t most_ns = -excess_exposed(judge, straggler->rank);
 
@@ -172,7 +174,8 @@ static int64_t mean_worst_lateness(const struct ss_lateness *lateness, uint32_t 
 	int64_t sum_ns = 0;
 
 	for (uint32_t s = 0; s < lateness->step_count; s++)
-		ss_ns_add(&sum_ns, ss_lateness_of(lateness, r, s)->worst_ns / lateness->step_count);
+		ss_ns_add(&sum_ns,
+			  ss_late_step_of(lateness, r, s)->worst_ns / lateness->step_count);
 	return sum_ns;
 }
 
@@ -181,17 +184,17 @@ static int64_t mean_worst_lateness(const struct ss_lateness *lateness, uint32_t 
  * no host waits for it: that costs nothing. If hosts do wait, those of the others are blocked in
  * calls while their devices wait for the late rank.
  */
-static void cap_host_gain(struct ss_judge *judge, struct ss_straggler *straggler)
+static void cap_host_gain(struct ss_straggler_judge *judge, struct ss_straggler *straggler)
 {
-	int64_t slower_ns = ss_judge_slower(judge, straggler->rank);
+	int64_t slower_ns = ss_straggler_pace_excess(judge, straggler->rank);
 	int64_t worst_ns = mean_worst_lateness(&judge->lateness, straggler->rank);
 
 	if (slower_ns < straggler->gain_ns &&
-	    ss_judge_behind(judge, straggler->rank) >= worst_ns / 100 * BEHIND_PERCENT)
+	    ss_straggler_start_lag(judge, straggler->rank) >= worst_ns / 100 * BEHIND_PERCENT)
 		straggler->gain_ns = slower_ns < 0 ? 0 : slower_ns;
 }
 
-static bool is_regularly_late(struct ss_judge *judge, uint32_t r)
+static bool is_regularly_late(struct ss_straggler_judge *judge, uint32_t r)
 {
 	uint32_t steps = 0;
 
@@ -201,13 +204,13 @@ static bool is_regularly_late(struct ss_judge *judge, uint32_t r)
 }
 
 /* Finds the ranks that are late in nearly all steps, and how late the others are in each. */
-static void find_regularly_late(struct ss_judge *judge)
+static void find_regularly_late(struct ss_straggler_judge *judge)
 {
 	for (uint32_t r = 0; r < judge->lateness.rank_count; r++) {
 		judge->is_regular[r] = is_regularly_late(judge, r);
 		judge->regulars += judge->is_regular[r];
 		for (uint32_t s = 0; !judge->is_regular[r] && s < judge->lateness.step_count; s++) {
-			int64_t late_ns = ss_late_own(ss_lateness_of(&judge->lateness, r, s));
+			int64_t late_ns = ss_late_step_own(ss_late_step_of(&judge->lateness, r, s));
 
 			if (late_ns > judge->late[s].irregular_ns)
 				judge->late[s].irregular_ns = late_ns;
@@ -219,13 +222,13 @@ static void find_regularly_late(struct ss_judge *judge)
  * If several ranks are late in nearly all steps, fixing only the last gains nothing. They are fixed
  * together, so each counts by how much it is later than the latest of the other ranks.
  */
-static int64_t joint_gain(struct ss_judge *judge, uint32_t r)
+static int64_t joint_gain(struct ss_straggler_judge *judge, uint32_t r)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 	int64_t gain_ns = 0;
 
 	for (uint32_t s = 0; s < lateness->step_count; s++) {
-		int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, s));
+		int64_t late_ns = ss_late_step_own(ss_late_step_of(lateness, r, s));
 		int64_t usual_ns = judge->late[s].irregular_ns;
 
 		if (late_ns > usual_ns)
@@ -235,20 +238,20 @@ static int64_t joint_gain(struct ss_judge *judge, uint32_t r)
 }
 
 /* How often and by how much the rank is late. */
-static void measure_lateness(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+static void measure_lateness(struct ss_straggler_judge *judge, uint32_t r, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 
 	*out = (struct ss_straggler){ .rank = r, .of_steps = lateness->step_count };
 	for (uint32_t s = 0; s < lateness->step_count; s++) {
-		const struct ss_late_step *step = ss_lateness_of(lateness, r, s);
+		const struct ss_late_step *step = ss_late_step_of(lateness, r, s);
 
 		ss_ns_add(&out->gain_ns, step->gain_ns / lateness->step_count);
 		ss_ns_add(&out->lost_ns, step->lost_ns / lateness->step_count);
 		if (!*step_mark(judge, r, s))
 			continue;
 		out->steps++;
-		out->late_ns = ss_ns_sum(out->late_ns, ss_late_own(step));
+		out->late_ns = ss_ns_sum(out->late_ns, ss_late_step_own(step));
 		out->inherited_ns = ss_ns_sum(out->inherited_ns, step->inherited_ns);
 	}
 	out->pattern = out->steps * 100 >= lateness->step_count * PERSISTENT_PERCENT
@@ -267,7 +270,8 @@ static void measure_lateness(struct ss_judge *judge, uint32_t r, struct ss_strag
 }
 
 /* In some of few steps, or by little in very few: that can happen to any rank. */
-static bool is_late_by_chance(const struct ss_judge *judge, const struct ss_straggler *straggler)
+static bool is_late_by_chance(const struct ss_straggler_judge *judge,
+			      const struct ss_straggler *straggler)
 {
 	uint32_t steps = judge->lateness.step_count;
 
@@ -285,7 +289,8 @@ static bool is_own_pace_cause(const struct ss_straggler *straggler)
 }
 
 /* Fills lateness, cause and gain of a rank; returns why it is not reported. */
-static enum ss_spared judge_late_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+static enum ss_straggler_spared judge_late_rank(struct ss_straggler_judge *judge, uint32_t r,
+						struct ss_straggler *out)
 {
 	bool on_host = judge->joined->ranks[r].device < 0;
 	int percent;
@@ -293,11 +298,11 @@ static enum ss_spared judge_late_rank(struct ss_judge *judge, uint32_t r, struct
 	measure_lateness(judge, r, out);
 	if (is_late_by_chance(judge, out))
 		return SS_SPARED_SELDOM;
-	out->same_work = on_host && ss_judge_same_work(judge, r, true);
-	if (on_host && !ss_judge_beats_noise(judge, r, out->same_work))
+	out->same_work = on_host && ss_straggler_has_same_work(judge, r, true);
+	if (on_host && !ss_straggler_beats_noise(judge, r, out->same_work))
 		return SS_SPARED_NOISE;
-	ss_judge_cause(judge, out);
-	if (out->same_work && is_own_pace_cause(out) && ss_judge_is_held_up(judge, r))
+	ss_straggler_find_cause(judge, out);
+	if (out->same_work && is_own_pace_cause(out) && ss_straggler_is_held_up(judge, r))
 		return SS_SPARED_HELD;
 	if ((out->cause == SS_LATE_HOST && is_idle_like_others(judge, out)) ||
 	    out->excess_ns < judge->step_ns / 100 * EXCESS_STEP_PERCENT)
@@ -313,19 +318,19 @@ static enum ss_spared judge_late_rank(struct ss_judge *judge, uint32_t r, struct
 }
 
 /* No devices, and the same work on all ranks: whoever is late is late by chance. */
-static bool all_have_same_work(struct ss_judge *judge)
+static bool all_have_same_work(struct ss_straggler_judge *judge)
 {
 	const struct ss_joined *joined = judge->joined;
 
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (joined->ranks[r].device >= 0 ||
-		    (joined->ranks[r].step_count && !ss_judge_same_work(judge, r, false)))
+		    (joined->ranks[r].step_count && !ss_straggler_has_same_work(judge, r, false)))
 			return false;
 	return true;
 }
 
 /* Whether each step has its own late rank, which computes longer, and together they cost enough. */
-static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
+static bool judge_rotation(struct ss_straggler_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 	bool few = lateness->step_count < IRREGULAR_STEPS_MIN;
@@ -342,13 +347,13 @@ static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
 
 		for (uint32_t r = 0; r < lateness->rank_count; r++)
 			if (*step_mark(judge, r, s) &&
-			    ss_late_own(ss_lateness_of(lateness, r, s)) > worst_ns) {
-				worst_ns = ss_late_own(ss_lateness_of(lateness, r, s));
+			    ss_late_step_own(ss_late_step_of(lateness, r, s)) > worst_ns) {
+				worst_ns = ss_late_step_own(ss_late_step_of(lateness, r, s));
 				worst = r;
 			}
 		if (!worst_ns ||
-		    !ss_judge_computes_more(judge, worst, lateness->numbers[s],
-					    few ? ROTATING_FEW_PERCENT : EXCESS_STEP_PERCENT))
+		    !ss_straggler_computes_more(judge, worst, lateness->numbers[s],
+						few ? ROTATING_FEW_PERCENT : EXCESS_STEP_PERCENT))
 			continue;
 		out->steps++;
 		out->late_ns = ss_ns_sum(out->late_ns, worst_ns);
@@ -357,7 +362,7 @@ static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
 		uint32_t own = 0;
 
 		for (uint32_t s = 0; s < lateness->step_count; s++) {
-			const struct ss_late_step *step = ss_lateness_of(lateness, r, s);
+			const struct ss_late_step *step = ss_late_step_of(lateness, r, s);
 
 			out->gain_ns = ss_ns_sum(out->gain_ns, step->gain_ns);
 			out->lost_ns = ss_ns_sum(out->lost_ns, step->lost_ns);
@@ -389,12 +394,12 @@ static int straggler_compare_cost(const void *a, const void *b)
 }
 
 /* Finds the lateness, allocates what judging needs, and measures the figures. False: no memory. */
-static bool prepare_judge(struct ss_judge *judge, struct ss_straggler_verdict *verdict)
+static bool prepare_judge(struct ss_straggler_judge *judge, struct ss_straggler_verdict *verdict)
 {
 	const struct ss_joined *joined = judge->joined;
 	uint32_t count = 0, most_steps = 0, most_gaps = 0;
 
-	if (!ss_lateness_find(&judge->lateness, joined, judge->arena))
+	if (!ss_late_find(&judge->lateness, joined, judge->arena))
 		return false;
 	judge->values = SS_ARENA_NEW(judge->arena, int64_t, 2 * ((size_t)joined->rank_count + 1));
 	for (uint32_t r = 0; r < joined->rank_count; r++)
@@ -412,17 +417,17 @@ static bool prepare_judge(struct ss_judge *judge, struct ss_straggler_verdict *v
 	verdict->items = SS_ARENA_NEW(judge->arena, struct ss_straggler,
 				      (size_t)joined->rank_count + 2);
 	if (!judge->values || !judge->step_values || !judge->gap_values || !judge->stands_out ||
-	    !judge->is_regular || !verdict->items || !ss_judge_measure(judge))
+	    !judge->is_regular || !verdict->items || !ss_straggler_measure(judge))
 		return false;
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (judge->lateness.step_ns[r])
 			judge->values[count++] = judge->lateness.step_ns[r];
-	judge->step_ns = ss_judge_median(judge->values, count);
+	judge->step_ns = ss_straggler_median(judge->values, count);
 	return true;
 }
 
 /* The latest rank by its own lateness over all steps: noted if no rank is reported. */
-static void find_latest_rank(struct ss_judge *judge, struct ss_straggler *out)
+static void find_latest_rank(struct ss_straggler_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 	int64_t latest_ns = 0;
@@ -433,7 +438,7 @@ static void find_latest_rank(struct ss_judge *judge, struct ss_straggler *out)
 		int64_t late_ns = 0;
 
 		for (uint32_t s = 0; s < lateness->step_count; s++)
-			ss_ns_add(&late_ns, ss_late_own(ss_lateness_of(lateness, r, s)) /
+			ss_ns_add(&late_ns, ss_late_step_own(ss_late_step_of(lateness, r, s)) /
 						    lateness->step_count);
 		if (late_ns <= latest_ns)
 			continue;
@@ -452,7 +457,8 @@ static void find_latest_rank(struct ss_judge *judge, struct ss_straggler *out)
  * Finds ranks with slow devices that are not reported yet. Stages of a pipeline compute different
  * things and have rules of their own.
  */
-static bool find_hidden_slow_devices(struct ss_judge *judge, struct ss_straggler_verdict *verdict)
+static bool find_hidden_slow_devices(struct ss_straggler_judge *judge,
+				     struct ss_straggler_verdict *verdict)
 {
 	const struct ss_joined *joined = judge->joined;
 	bool *is_named;
@@ -461,8 +467,8 @@ static bool find_hidden_slow_devices(struct ss_judge *judge, struct ss_straggler
 				       (size_t)joined->rank_count + 1);
 	if (!verdict->hidden)
 		return false;
-	for (uint32_t i = 0; i < joined->meeting_count; i++)
-		if (joined->meetings[i].kind >= SS_COLLECTIVE_SEND_RECV)
+	for (uint32_t i = 0; i < joined->collective_count; i++)
+		if (joined->collectives[i].kind >= SS_COLLECTIVE_SEND_RECV)
 			return true;
 	is_named = SS_ARENA_NEW(judge->arena, bool, (size_t)joined->rank_count + 1);
 	if (!is_named)
@@ -472,15 +478,15 @@ static bool find_hidden_slow_devices(struct ss_judge *judge, struct ss_straggler
 			is_named[verdict->items[i].rank] = true;
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (!is_named[r] &&
-		    ss_judge_slow_device(judge, r, &verdict->hidden[verdict->hidden_count]))
+		    ss_straggler_has_slow_device(judge, r, &verdict->hidden[verdict->hidden_count]))
 			verdict->hidden_count++;
 	return true;
 }
 
-bool ss_verdict_find(struct ss_straggler_verdict *verdict, const struct ss_joined *joined,
-		     struct ss_arena *arena)
+bool ss_straggler_find(struct ss_straggler_verdict *verdict, const struct ss_joined *joined,
+		       struct ss_arena *arena)
 {
-	struct ss_judge judge = { .joined = joined, .arena = arena };
+	struct ss_straggler_judge judge = { .joined = joined, .arena = arena };
 	struct ss_straggler rotating;
 	bool persistent = false;
 
@@ -509,14 +515,15 @@ bool ss_verdict_find(struct ss_straggler_verdict *verdict, const struct ss_joine
 			.of_steps = judge.lateness.step_count,
 			.late_ns = verdict->link.cost_ns,
 			.gain_ns = smaller_time(verdict->link.cost_ns,
-						ss_judge_own(&judge, verdict->link.ranks[0],
-							     SS_FIGURE_EXPOSED)),
+						ss_straggler_own_figure(&judge,
+									verdict->link.ranks[0],
+									SS_FIGURE_EXPOSED)),
 			.excess_ns = verdict->link.cost_ns,
 			.step_ns = judge.step_ns,
 			.cause = SS_LATE_LINK,
 			.cause_percent = 100,
 		};
-	if (!ss_judge_stages(&judge, &verdict->stage))
+	if (!ss_straggler_find_stage(&judge, &verdict->stage))
 		return false;
 	/* a rank that all wait for is reported already */
 	if (verdict->count)

@@ -19,7 +19,7 @@ struct ss_time_slices {
 	int64_t sum_ns;   /* of all of them */
 };
 
-enum ss_pattern {
+enum ss_straggler_pattern {
 	SS_PATTERN_PERSISTENT, /* in nearly all steps */
 	SS_PATTERN_TRANSIENT,  /* in some steps */
 	SS_PATTERN_ROTATING,   /* a different rank in each step */
@@ -36,7 +36,7 @@ enum ss_late_cause {
 };
 
 /* Why a rank that is late is not named. */
-enum ss_spared {
+enum ss_straggler_spared {
 	SS_SPARED_NOT,    /* it is */
 	SS_SPARED_SELDOM, /* in too few steps, or by too little for few steps */
 	SS_SPARED_ALIKE,  /* it does nothing much longer than the others */
@@ -48,7 +48,7 @@ enum ss_spared {
 
 struct ss_straggler {
 	uint32_t rank; /* SS_NO_ROW when it rotates */
-	enum ss_pattern pattern;
+	enum ss_straggler_pattern pattern;
 	uint32_t steps, of_steps;
 	int64_t late_ns;      /* mean of the steps in which it is late, inherited not included */
 	int64_t inherited_ns; /* mean of the same steps */
@@ -61,7 +61,7 @@ struct ss_straggler {
 	int32_t cause_percent;         /* of late_ns that it explains */
 	double kernel_ratio; /* mean time of its kernels to the median rank's; 0: not comparable */
 	enum ss_phase phase; /* of SS_LATE_WORK: where it has more; SS_PHASE_OTHER: not known */
-	enum ss_spared spared;
+	enum ss_straggler_spared spared;
 	struct ss_time_slices slices; /* of SS_LATE_SHARED */
 	bool same_work; /* without device: as many operators as the others, as large as they are */
 	double work_ratio, call_ratio; /* time and calls in that phase to the median rank's */
@@ -81,12 +81,12 @@ struct ss_straggler_verdict {
 };
 
 SS_MUST_USE
-bool ss_verdict_find(struct ss_straggler_verdict *verdict, const struct ss_joined *joined,
-		     struct ss_arena *arena);
+bool ss_straggler_find(struct ss_straggler_verdict *verdict, const struct ss_joined *joined,
+		       struct ss_arena *arena);
 
-const char *ss_pattern_name(enum ss_pattern pattern);
+const char *ss_straggler_pattern_name(enum ss_straggler_pattern pattern);
 
 /* `scratch` has room for one value a gap of the rank. */
-struct ss_time_slices ss_time_slices_find(const struct ss_digest *rank, int64_t *scratch);
+struct ss_time_slices ss_straggler_find_time_slices(const struct ss_digest *rank, int64_t *scratch);
 
 #endif

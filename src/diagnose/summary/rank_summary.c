@@ -4,7 +4,7 @@
  * on the thread that loaded it, and writes that of a rank as part of a digest file.
  *
  * Writer and reader of the digest share the declaration. What follows from the rest is not in the
- * file: starts as far as edges explain them (starts.h), delays (ss_graph_find_delays()),
+ * file: starts as far as edges explain them (starts.h), delays (ss_replay_graph_find_delays()),
  * and who owns a task (ss_rank_findings_reset()).
  */
 #include "diagnose/rank_summary.h"
@@ -151,7 +151,7 @@ static const struct ss_field_list lists[] = {
 /* Words of the parts follow the texts of the findings. */
 static const size_t texts[] = { IN_SUMMARY(exam.texts), IN_SUMMARY(graph.names) };
 
-static const struct ss_fields layout = {
+static const struct ss_field_layout layout = {
 	.fields = summary_fields,
 	.field_count = SS_COUNT(summary_fields),
 	.texts = texts,
@@ -206,7 +206,7 @@ static bool summary_unpack_graph(const struct ss_packed *packed, struct ss_graph
 /* If there is no memory, the text has failed. */
 static void summary_write(const void *summary, struct ss_text *out)
 {
-	const struct ss_kept_rank *own = summary;
+	const struct ss_rank_summary *own = summary;
 	struct wide_rank wide = { .exam = own->exam, .file_bytes = own->file_bytes };
 	struct ss_graph *graph = &wide.graph;
 	bool is_whole = own->whole.memory;
@@ -224,7 +224,7 @@ static void summary_write(const void *summary, struct ss_text *out)
 				    .task_capacity = graph->tasks ? graph->task_capacity : 0,
 				    .edges = is_whole ? NULL : graph->edges,
 				    .edge_capacity = is_whole ? 0 : graph->edge_capacity };
-	ss_graph_release(graph);
+	ss_replay_graph_release(graph);
 }
 
 /* --- what the declaration cannot say --------------------------------------------------- */
@@ -307,12 +307,12 @@ static enum ss_status wide_rank_finish(struct wide_rank *wide, struct ss_memory 
 	if (!exam->owner)
 		return ss_fail_memory(err, "a digest");
 	memset(exam->owner, 0, tasks);
-	ss_graph_find_delays(&wide->graph);
+	ss_replay_graph_find_delays(&wide->graph);
 	return SS_OK;
 }
 
 /* Fills a summary that has nothing but its memory account; release it either way. */
-static enum ss_status summary_read_fields(struct ss_kept_rank *summary,
+static enum ss_status summary_read_fields(struct ss_rank_summary *summary,
 					  struct ss_fields_reader *reader, struct ss_error *err)
 {
 	struct wide_rank wide = { .graph = { .memory = summary->memory },
@@ -327,7 +327,7 @@ static enum ss_status summary_read_fields(struct ss_kept_rank *summary,
 		status = ss_packed_make(&summary->graph, &wide.graph, err);
 	summary->exam = wide.exam;
 	summary->file_bytes = wide.file_bytes;
-	ss_graph_release(&wide.graph);
+	ss_replay_graph_release(&wide.graph);
 	return status;
 }
 
@@ -335,30 +335,30 @@ static enum ss_status summary_read_fields(struct ss_kept_rank *summary,
 
 static void summary_release(void *summary)
 {
-	struct ss_kept_rank *own = summary;
+	struct ss_rank_summary *own = summary;
 
 	ss_rank_findings_release(&own->exam);
 	ss_packed_release(&own->graph);
-	ss_graph_release(&own->whole);
+	ss_replay_graph_release(&own->whole);
 	ss_memory_free(own->memory, own, sizeof(*own));
 }
 
 static enum ss_status summary_begin(void **out, const struct ss_subject *subject,
 				    struct ss_memory *memory, struct ss_error *err)
 {
-	struct ss_kept_rank *summary = ss_memory_resize(memory, NULL, 0, sizeof(*summary));
+	struct ss_rank_summary *summary = ss_memory_resize(memory, NULL, 0, sizeof(*summary));
 	enum ss_status status;
 
 	if (!summary)
 		return ss_fail_memory(err, "what was found on a rank");
-	*summary = (struct ss_kept_rank){ .memory = memory,
-					  .file_bytes = subject->trace->file_bytes };
-	status = ss_graph_make(&summary->whole, subject, memory, err);
+	*summary = (struct ss_rank_summary){ .memory = memory,
+					     .file_bytes = subject->trace->file_bytes };
+	status = ss_replay_graph_make(&summary->whole, subject, memory, err);
 	if (status == SS_OK) {
 		*out = summary;
 		return SS_OK;
 	}
-	ss_graph_release(&summary->whole); /* it may have failed halfway */
+	ss_replay_graph_release(&summary->whole); /* it may have failed halfway */
 	ss_memory_free(memory, summary, sizeof(*summary));
 	return status;
 }
@@ -366,7 +366,7 @@ static enum ss_status summary_begin(void **out, const struct ss_subject *subject
 static enum ss_status summary_finish_unpacked(void *summary, const struct ss_subject *subject,
 					      const struct ss_digest *digest, struct ss_error *err)
 {
-	struct ss_kept_rank *own = summary;
+	struct ss_rank_summary *own = summary;
 
 	return ss_rank_findings_make(&own->exam, subject, digest, &own->whole, own->memory, err);
 }
@@ -374,11 +374,11 @@ static enum ss_status summary_finish_unpacked(void *summary, const struct ss_sub
 static enum ss_status summary_finish(void *summary, const struct ss_subject *subject,
 				     const struct ss_digest *digest, struct ss_error *err)
 {
-	struct ss_kept_rank *own = summary;
+	struct ss_rank_summary *own = summary;
 
 	SS_TRY(summary_finish_unpacked(summary, subject, digest, err));
 	SS_TRY(ss_packed_make(&own->graph, &own->whole, err));
-	ss_graph_release(&own->whole);
+	ss_replay_graph_release(&own->whole);
 	return SS_OK;
 }
 
@@ -400,7 +400,7 @@ static enum ss_status snapshot_summary_make(void **out, const struct ss_snapshot
 		return ss_fail_memory(err, "what was found in a snapshot");
 	*summary = (struct ss_snapshot_summary){ .memory = memory };
 	ss_arena_init(&summary->arena, memory);
-	status = ss_snapshot_findings_make(&summary->exam, subject, &summary->arena, err);
+	status = ss_rule_memory_findings_make(&summary->exam, subject, &summary->arena, err);
 	if (status != SS_OK) {
 		snapshot_summary_release(summary);
 		return status;
@@ -414,12 +414,12 @@ static enum ss_status snapshot_summary_make(void **out, const struct ss_snapshot
 static enum ss_status summary_read(void **out, struct ss_fields_reader *reader,
 				   struct ss_memory *memory, struct ss_error *err)
 {
-	struct ss_kept_rank *summary = ss_memory_resize(memory, NULL, 0, sizeof(*summary));
+	struct ss_rank_summary *summary = ss_memory_resize(memory, NULL, 0, sizeof(*summary));
 	enum ss_status status;
 
 	if (!summary)
 		return ss_fail_memory(err, "what was found on a rank");
-	*summary = (struct ss_kept_rank){ .memory = memory };
+	*summary = (struct ss_rank_summary){ .memory = memory };
 	status = summary_read_fields(summary, reader, err);
 	if (status == SS_OK)
 		*out = summary;
@@ -428,7 +428,7 @@ static enum ss_status summary_read(void **out, struct ss_fields_reader *reader,
 	return status;
 }
 
-const struct ss_job_keeper ss_diagnose_keeper = {
+const struct ss_job_summarizer ss_diagnose_summarizer = {
 	.begin = summary_begin,
 	.finish = summary_finish,
 	.facts = ss_rank_findings_facts,
@@ -440,7 +440,7 @@ const struct ss_job_keeper ss_diagnose_keeper = {
 	.read = summary_read,
 };
 
-const struct ss_job_keeper ss_digest_keeper = {
+const struct ss_job_summarizer ss_diagnose_digest_summarizer = {
 	.begin = summary_begin,
 	.finish = summary_finish_unpacked,
 	.facts = ss_rank_findings_facts,

@@ -47,12 +47,12 @@ bool ss_find_is_snapshot(const char *path)
 
 bool ss_find_is_trace(const char *name)
 {
-	return ss_input_format_ending(name, true) > 0 || ss_find_is_snapshot(name);
+	return ss_trace_format_ending(name, true) > 0 || ss_find_is_snapshot(name);
 }
 
 size_t ss_find_stem(const char *path, bool derived)
 {
-	size_t length = strlen(path), ending = ss_input_format_ending(path, derived);
+	size_t length = strlen(path), ending = ss_trace_format_ending(path, derived);
 
 	return length > ending ? length - ending : length;
 }
@@ -66,12 +66,13 @@ struct folder_others {
 
 static void others_add_name(struct folder_others *others, const char *name)
 {
-	const char *what = ss_stranger_by_name(name);
+	const char *what = ss_foreign_file_by_name(name);
 
 	others->count++;
 	if (others->what && !what)
 		return;
-	if (others->first[0] && !others->what == !what && ss_find_order(name, others->first) > 0)
+	if (others->first[0] && !others->what == !what &&
+	    ss_find_compare_names(name, others->first) > 0)
 		return;
 	others->what = what;
 	snprintf(others->first, sizeof(others->first), "%s", name);
@@ -118,7 +119,7 @@ static size_t path_digits_length(const char **at)
 	return length;
 }
 
-int ss_find_order(const char *a, const char *b)
+int ss_find_compare_names(const char *a, const char *b)
 {
 	const char *whole_a = a, *whole_b = b;
 
@@ -147,7 +148,8 @@ int ss_find_order(const char *a, const char *b)
 
 static int path_compare(const void *a, const void *b)
 {
-	return ss_find_order(((const struct ss_path *)a)->path, ((const struct ss_path *)b)->path);
+	return ss_find_compare_names(((const struct ss_path *)a)->path,
+				     ((const struct ss_path *)b)->path);
 }
 
 static enum ss_status paths_add(struct ss_paths *out, struct ss_arena *arena, const char *path,
@@ -250,7 +252,7 @@ static enum ss_status paths_add_entry(struct ss_paths *out, struct ss_arena *are
 /* A path that cannot be opened: what it is instead, or what the system says. */
 static enum ss_status fail_open(const char *path, int reason, struct ss_error *err)
 {
-	const char *url = ss_stranger_url(path);
+	const char *url = ss_foreign_url(path);
 	char target[256] = "";
 
 	if (url)
@@ -326,7 +328,7 @@ static bool path_beside_pack(const char *pack, const struct ss_pack_origin *orig
 	       snprintf(out, 4096, "%.*s%s", path_folder_length(pack), pack, origin->name) < 4096;
 }
 
-const char *ss_find_packed(const char *pack, struct ss_arena *arena)
+const char *ss_find_original(const char *pack, struct ss_arena *arena)
 {
 	struct ss_pack_origin origin;
 	struct stat info;
@@ -419,8 +421,8 @@ static enum ss_status choice_mark_pack(struct ss_paths *paths, uint32_t index, b
 	return SS_OK;
 }
 
-enum ss_status ss_find_choose(struct ss_paths *paths, struct ss_memory *memory,
-			      struct ss_pack_choice *out, struct ss_error *err)
+enum ss_status ss_find_choose_packs(struct ss_paths *paths, struct ss_memory *memory,
+				    struct ss_pack_choice *out, struct ss_error *err)
 {
 	uint32_t count = paths->count, kept = 0, packs = 0;
 	enum ss_status status = SS_OK;

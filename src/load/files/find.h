@@ -62,17 +62,17 @@ bool ss_find_is_snapshot(const char *path);
  * one by now (its length tells) goes itself. Adds to `out`.
  */
 SS_MUST_USE
-enum ss_status ss_find_choose(struct ss_paths *paths, struct ss_memory *memory,
-			      struct ss_pack_choice *out, struct ss_error *err);
+enum ss_status ss_find_choose_packs(struct ss_paths *paths, struct ss_memory *memory,
+				    struct ss_pack_choice *out, struct ss_error *err);
 
 /*
  * The file beside a pack that it was made of, where it is still there and as long as it was;
  * NULL: it is not. For packs of which no more than this can be read.
  */
-const char *ss_find_packed(const char *pack, struct ss_arena *arena);
+const char *ss_find_original(const char *pack, struct ss_arena *arena);
 
 /* Compares names as people order them: "rank2" before "rank10". */
-int ss_find_order(const char *a, const char *b);
+int ss_find_compare_names(const char *a, const char *b);
 
 /*
  * rank_names.c: the rank that a path tells, or -1: the name of the file ("rank3.json",
@@ -88,7 +88,7 @@ int64_t ss_find_rank_in_name(const char *path);
  * When a trace was written, in ns since 1970, as tensorboard_trace_handler has it in the name
  * ("host_1234.1700000000000.pt.trace.json"); -1: the name does not tell.
  */
-int64_t ss_find_time(const char *path);
+int64_t ss_find_time_in_name(const char *path);
 
 /*
  * foreign_file.c: recognizes files that no reader takes, and says what leads on.
@@ -102,12 +102,12 @@ int64_t ss_find_time(const char *path);
  * What a file is, by its first bytes (decompressed) and, where they do not tell, by its name
  * (NULL: it has none): "it is a tar archive: ...". NULL: it may be a trace or a snapshot.
  */
-const char *ss_stranger(const char *bytes, size_t length, const char *name, bool takes_pickles);
+const char *ss_foreign_file(const char *bytes, size_t length, const char *name, bool takes_pickles);
 
 /* The same by the name alone: for files in folders, of which only the name is known. */
-const char *ss_stranger_by_name(const char *name);
+const char *ss_foreign_file_by_name(const char *name);
 
 /* How to get the file of a URL. NULL: the path is not a URL. */
-const char *ss_stranger_url(const char *path);
+const char *ss_foreign_url(const char *path);
 
 #endif

@@ -174,7 +174,7 @@ static bool bytes_are_text(const char *bytes, size_t length)
 		if (byte < ' ' && byte != '\n' && byte != '\r' && byte != '\t' && byte != '\f' &&
 		    byte != '\033')
 			return false;
-		letters += ss_lower(bytes[i]) >= 'a' && ss_lower(bytes[i]) <= 'z';
+		letters += ss_char_lower(bytes[i]) >= 'a' && ss_char_lower(bytes[i]) <= 'z';
 	}
 	while (length && (bytes[length - 1] & 0x80))
 		length--;
@@ -186,7 +186,7 @@ static bool text_begins_with(const char *bytes, size_t length, const char *with)
 {
 	size_t i = 0;
 
-	while (with[i] && i < length && ss_lower(bytes[i]) == with[i])
+	while (with[i] && i < length && ss_char_lower(bytes[i]) == with[i])
 		i++;
 	return !with[i];
 }
@@ -258,12 +258,12 @@ static bool name_ends_with(const char *name, const char *ending)
 	if (length < wanted)
 		return false;
 	for (size_t i = 0; i < wanted; i++)
-		if (ss_lower(name[length - wanted + i]) != ending[i])
+		if (ss_char_lower(name[length - wanted + i]) != ending[i])
 			return false;
 	return true;
 }
 
-const char *ss_stranger_by_name(const char *name)
+const char *ss_foreign_file_by_name(const char *name)
 {
 	if (strstr(name, ".tfevents."))
 		return tfevents;
@@ -275,9 +275,9 @@ const char *ss_stranger_by_name(const char *name)
 
 /* --- all of it --------------------------------------------------------------------------- */
 
-const char *ss_stranger(const char *bytes, size_t length, const char *name, bool takes_pickles)
+const char *ss_foreign_file(const char *bytes, size_t length, const char *name, bool takes_pickles)
 {
-	const struct ss_input_format *format = ss_input_format_of(bytes, length);
+	const struct ss_input_format *format = ss_trace_format_of(bytes, length);
 	static const char mark[] = "\xef\xbb\xbf"; /* Windows begins UTF-8 files with it */
 	size_t at = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
 	const char *what;
@@ -299,13 +299,13 @@ const char *ss_stranger(const char *bytes, size_t length, const char *name, bool
 		at++;
 	if (bytes[at] == '<')
 		return foreign_markup(bytes + at, length - at);
-	what = name ? ss_stranger_by_name(name) : NULL;
+	what = name ? ss_foreign_file_by_name(name) : NULL;
 	if (!what)
 		what = foreign_text(bytes + at, length - at);
 	return what || !is_perfetto(bytes, length) ? what : perfetto;
 }
 
-const char *ss_stranger_url(const char *path)
+const char *ss_foreign_url(const char *path)
 {
 	static const struct {
 		const char *scheme, *what;

@@ -19,7 +19,7 @@ static enum ss_status refuse_foreign_files(const struct ss_path *path, bool take
 	size_t length = 0;
 
 	SS_TRY(ss_source_peek(source, &next, &length, err));
-	what = ss_stranger(next, length, path->path, takes_snapshots);
+	what = ss_foreign_file(next, length, path->path, takes_snapshots);
 	return what ? ss_fail(err, SS_ERR_FORMAT, "%s", what) : SS_OK;
 }
 
@@ -32,7 +32,7 @@ static enum ss_status redact_source(struct ss_redactor *redactor, struct ss_sour
 	size_t length;
 
 	SS_TRY(ss_source_peek(*source, &next, &length, err));
-	format = ss_input_format_of(next, length);
+	format = ss_trace_format_of(next, length);
 	if (format && !format->can_redact)
 		return ss_fail(err, SS_ERR_USAGE, "%s",
 			       format->redact_refusal ? format->redact_refusal
@@ -40,16 +40,16 @@ static enum ss_status redact_source(struct ss_redactor *redactor, struct ss_sour
 	return ss_redact_source(redactor, *source, source, err);
 }
 
-enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
-			     struct ss_redactor *redactor, struct ss_memory *memory,
-			     struct ss_source **out, struct ss_error *err)
+enum ss_status ss_job_open_source(const struct ss_path *path, bool takes_snapshots,
+				  struct ss_redactor *redactor, struct ss_memory *memory,
+				  struct ss_source **out, struct ss_error *err)
 {
 	enum ss_status status;
 
 	SS_TRY(path->input ? ss_source_open_input(path->input, memory, out, err)
 			   : ss_source_open(path->path, memory, out, err));
 	status = refuse_foreign_files(path, takes_snapshots, *out, err);
-	if (status == SS_OK && ss_redactor_replaces(redactor))
+	if (status == SS_OK && ss_redact_replaces(redactor))
 		status = redact_source(redactor, out, err);
 	if (status != SS_OK) {
 		ss_source_close(*out);
@@ -80,9 +80,9 @@ const char *ss_job_shown_path(struct ss_redactor *redactor, const char *path,
 	const char *text = path;
 	char *shown;
 
-	if (ss_redactor_replaces(redactor) &&
+	if (ss_redact_replaces(redactor) &&
 	    ss_redact_text(redactor, SS_REDACT_FILE, path, length, &changed)) {
-		ss_redactor_note(redactor, SS_REDACT_FILE, path, length);
+		ss_redact_note(redactor, SS_REDACT_FILE, path, length);
 		text = changed.data;
 		length = changed.length;
 	}
@@ -123,7 +123,7 @@ static void contents_note_text(struct contents_search *looking, enum ss_redact_c
 	if (class == SS_REDACT_INPUT && input_list_is_plain(looking, text))
 		return;
 	if (ss_redact_text(looking->redactor, class, text->text, text->length, &looking->made))
-		ss_redactor_note(looking->redactor, class, text->text, text->length);
+		ss_redact_note(looking->redactor, class, text->text, text->length);
 }
 
 static void contents_note_texts(struct contents_search *looking, const struct ss_strings *texts,

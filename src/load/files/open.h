@@ -13,9 +13,9 @@
 
 /* `takes_snapshots`: pickles, too. The redactor may be NULL. Packs cannot be redacted. */
 SS_MUST_USE
-enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
-			     struct ss_redactor *redactor, struct ss_memory *memory,
-			     struct ss_source **out, struct ss_error *err);
+enum ss_status ss_job_open_source(const struct ss_path *path, bool takes_snapshots,
+				  struct ss_redactor *redactor, struct ss_memory *memory,
+				  struct ss_source **out, struct ss_error *err);
 
 /*
  * Leaves packs that were found in a folder out of the list: the files they were made of stay. Fails

@@ -14,7 +14,7 @@ static bool rank_is_digit(char byte)
 
 static bool rank_is_letter(char byte)
 {
-	return ss_lower(byte) >= 'a' && ss_lower(byte) <= 'z';
+	return ss_char_lower(byte) >= 'a' && ss_char_lower(byte) <= 'z';
 }
 
 /* Reads at most nine digits; NULL: there are none. */
@@ -49,7 +49,7 @@ static int64_t rank_coordinate(const char *name, const char *dimension)
 	for (const char *at = name; *at; at++) {
 		int64_t number;
 
-		if (ss_lower(at[0]) != dimension[0] || ss_lower(at[1]) != dimension[1] ||
+		if (ss_char_lower(at[0]) != dimension[0] || ss_char_lower(at[1]) != dimension[1] ||
 		    (at > name && (rank_is_letter(at[-1]) || rank_is_digit(at[-1]))) ||
 		    (at[2] != '-' && at[2] != '_'))
 			continue;
@@ -146,7 +146,7 @@ static int64_t rank_of_folder(const char *folder, size_t length)
 		const char *at = folder + word, *end;
 		int64_t rank;
 
-		while (k < word && k < length && ss_lower(folder[k]) == words[i][k])
+		while (k < word && k < length && ss_char_lower(folder[k]) == words[i][k])
 			k++;
 		if (k < word)
 			continue;
@@ -177,7 +177,7 @@ int64_t ss_find_rank(const char *path)
 	return rank;
 }
 
-int64_t ss_find_time(const char *path)
+int64_t ss_find_time_in_name(const char *path)
 {
 	/* seconds, ms, us and ns since 1970 have these numbers of digits from 2001 to 2286 */
 	static const struct {

@@ -76,7 +76,7 @@ static uint32_t area_holder_of_row(const struct ss_area *area, uint32_t row)
 /* The holder of what an event allocates or frees. */
 static uint32_t area_holder_at(const struct ss_area *area, uint32_t row)
 {
-	const struct ss_memory_events *events = &area->opened->snapshot.events;
+	const struct ss_snapshot_events *events = &area->opened->snapshot.events;
 	uint32_t partner = area->opened->history.partner[row];
 
 	if (ss_history_is_loose(&area->opened->history, row))
@@ -92,7 +92,7 @@ static void area_holder_add(struct area_making *making, uint32_t id, int64_t byt
 {
 	struct area_holder *holder = &making->holders[id];
 
-	holder->now_bytes = ss_bytes_add(holder->now_bytes, bytes);
+	holder->now_bytes = ss_amount_add(holder->now_bytes, bytes);
 	if (holder->now_bytes > holder->most_bytes)
 		holder->most_bytes = holder->now_bytes;
 	if (bytes > holder->largest_bytes) {
@@ -211,7 +211,7 @@ static void area_make_runs(struct area_making *making)
 	for (uint32_t i = 0; i < device->old_count; i++) {
 		int64_t *part = &now[making->series[area_holder_of_old(area, &device->old[i])]];
 
-		*part = ss_bytes_add(*part, device->old[i].bytes);
+		*part = ss_amount_add(*part, device->old[i].bytes);
 	}
 	for (uint32_t event = 0; event < device->count; event++) {
 		uint32_t row = device->first + event;
@@ -221,14 +221,14 @@ static void area_make_runs(struct area_making *making)
 			area_begin_run(area, now, active, reserved, latest_ns);
 		if (change) {
 			area->of[event] = area_series_at(making, row);
-			active = ss_bytes_add(active, change);
-			now[area->of[event]] = ss_bytes_add(now[area->of[event]], change);
+			active = ss_amount_add(active, change);
+			now[area->of[event]] = ss_amount_add(now[area->of[event]], change);
 		}
 		if (reserved >= 0)
-			reserved = ss_bytes_add(reserved,
-						ss_history_reserved_change(snapshot, row));
+			reserved = ss_amount_add(reserved,
+						 ss_history_reserved_change(snapshot, row));
 		area_run_include(&area->runs[area->run_count - 1], event, active, reserved,
-				 ss_snapshot_moment(snapshot, device, row));
+				 ss_snapshot_time_ns(snapshot, device, row));
 		latest_ns = area->runs[area->run_count - 1].latest_ns;
 	}
 	area->span_ns = latest_ns;
@@ -279,7 +279,7 @@ static enum ss_status area_make_of_device(struct area_making *making, struct ss_
 
 static void choose_categories(struct ss_area *area)
 {
-	const struct ss_memory_curve *curve = &area->opened->snapshot.curve;
+	const struct ss_snapshot_curve *curve = &area->opened->snapshot.curve;
 	struct area_holder holders[SS_CURVE_COUNT] = { 0 };
 
 	for (int k = 0; k < SS_CURVE_COUNT; k++) {
@@ -297,7 +297,7 @@ static void choose_categories(struct ss_area *area)
 
 static enum ss_status area_make_of_curve(struct ss_area *area, struct ss_error *err)
 {
-	const struct ss_memory_curve *curve = &area->opened->snapshot.curve;
+	const struct ss_snapshot_curve *curve = &area->opened->snapshot.curve;
 	uint32_t first = 0;
 
 	choose_categories(area);
@@ -373,7 +373,7 @@ const char *ss_area_name(const struct ss_area *area, uint32_t series)
 		return "everything else";
 	if (area->group == SS_AREA_CATEGORY)
 		return ss_purpose_name((enum ss_purpose)id);
-	line = ss_stack_places_line(&area->opened->spots, area->series[series].stack);
+	line = ss_snapshot_places_line(&area->opened->spots, area->series[series].stack);
 	return line ? line : "no stack was recorded";
 }
 
@@ -398,9 +398,9 @@ static void area_cursor_step(const struct ss_area *area, struct ss_area_cursor *
 	uint32_t event = (uint32_t)++cursor->state;
 	const struct ss_snapshot *snapshot = &area->opened->snapshot;
 
-	cursor->active_bytes = ss_bytes_add(cursor->active_bytes, area_change_at(area, event));
+	cursor->active_bytes = ss_amount_add(cursor->active_bytes, area_change_at(area, event));
 	if (cursor->reserved_bytes >= 0)
-		cursor->reserved_bytes = ss_bytes_add(
+		cursor->reserved_bytes = ss_amount_add(
 			cursor->reserved_bytes,
 			ss_history_reserved_change(snapshot, area->device->first + event));
 }
@@ -428,7 +428,7 @@ static void fill_parts(const struct ss_area *area, struct ss_area_pixel *pixel)
 	for (int64_t event = (int64_t)first * AREA_RUN; event <= pixel->state; event++) {
 		int64_t *part = &pixel->parts[area->of[event]];
 
-		*part = ss_bytes_add(*part, area_change_at(area, (uint32_t)event));
+		*part = ss_amount_add(*part, area_change_at(area, (uint32_t)event));
 	}
 }
 
@@ -436,13 +436,13 @@ static void fill_parts(const struct ss_area *area, struct ss_area_pixel *pixel)
 static void draw_points(const struct ss_area *area, int64_t first, int64_t last,
 			struct ss_area_pixel *out)
 {
-	const struct ss_memory_curve *curve = &area->opened->snapshot.curve;
+	const struct ss_snapshot_curve *curve = &area->opened->snapshot.curve;
 
 	for (int64_t at = first; at <= last; at++) {
 		int64_t sum = 0;
 
 		for (int i = 0; i < SS_CURVE_COUNT; i++)
-			sum = ss_bytes_add(sum, curve->points[at].bytes[i]);
+			sum = ss_amount_add(sum, curve->points[at].bytes[i]);
 		area_pixel_include(out, at, sum, sum, -1, at == first);
 	}
 	for (uint32_t i = 0; i < area->series_count; i++)
@@ -496,12 +496,12 @@ void ss_area_draw(const struct ss_area *area, struct ss_area_cursor *cursor, int
 /* When a state begins, or -1 where its time is not recorded or before the first one. */
 static int64_t area_state_start_ns(const struct ss_area *area, uint32_t state)
 {
-	const struct ss_memory_curve *curve = &area->opened->snapshot.curve;
+	const struct ss_snapshot_curve *curve = &area->opened->snapshot.curve;
 	int64_t span;
 
 	if (area->device)
-		return ss_snapshot_moment(&area->opened->snapshot, area->device,
-					  area->device->first + state);
+		return ss_snapshot_time_ns(&area->opened->snapshot, area->device,
+					   area->device->first + state);
 	if (curve->points[state].time_ns == SS_NO_TIME ||
 	    __builtin_sub_overflow(curve->points[state].time_ns, area->first_ns, &span))
 		return -1;

@@ -93,7 +93,7 @@ static void bands_offer_old(struct band_selection *work)
 
 		/* of a trace: an amount, see history_pair.c */
 		if (device->traced && !old->address) {
-			work->loose_bytes = ss_bytes_add(work->loose_bytes, old->bytes);
+			work->loose_bytes = ss_amount_add(work->loose_bytes, old->bytes);
 			continue;
 		}
 		work->block_count++;
@@ -115,14 +115,14 @@ static void bands_take_event(struct band_selection *work, uint32_t event)
 {
 	const struct ss_area *area = work->area;
 	const struct ss_history *history = &area->opened->history;
-	const struct ss_memory_events *events = &area->opened->snapshot.events;
+	const struct ss_snapshot_events *events = &area->opened->snapshot.events;
 	uint32_t row = area->device->first + event;
 	int64_t change = ss_history_change(history, row);
 
 	if (!change)
 		return;
 	if (ss_history_is_loose(history, row)) {
-		work->loose_bytes = ss_bytes_add(work->loose_bytes, change);
+		work->loose_bytes = ss_amount_add(work->loose_bytes, change);
 	} else if (events->action[row] == SS_ACTION_ALLOC) {
 		work->block_count++;
 		bands_offer(work, (struct ss_band){
@@ -207,7 +207,7 @@ static bool band_pile_place(struct ss_bands *bands, struct pile *pile, uint32_t 
 		    !band_add_point(bands, band, pixel, at))
 			return false;
 		pile->offsets[band] = at;
-		at = ss_bytes_add(at, item->bytes);
+		at = ss_amount_add(at, item->bytes);
 	}
 	pile->bytes = at;
 	return true;
@@ -236,8 +236,8 @@ static bool bands_place(struct band_selection *work, struct pile *pile)
 			if (!band_pile_place(bands, pile, pixel))
 				return false;
 		}
-		bands->smaller_bytes[pixel] = ss_bytes_less(work->pixels[pixel].high_bytes,
-							    pile->bytes);
+		bands->smaller_bytes[pixel] = ss_amount_subtract(work->pixels[pixel].high_bytes,
+								 pile->bytes);
 		bands->smaller_count[pixel] -= pile->count;
 	}
 	if (bands->point_count)

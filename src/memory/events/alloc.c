@@ -97,7 +97,7 @@ bool ss_allocs_only_allocates(const char *name)
 }
 
 struct alloc_owners {
-	struct ss_thread_walk *walks; /* per track */
+	struct ss_allocs_walk *walks; /* per track */
 	uint32_t *inner;  /* per host row: itself or the innermost operator around its start */
 	uint32_t *up;     /* per operator: the next one around it that may not have ended */
 	uint32_t *holder; /* per operator: itself or the next around it that does more */
@@ -155,7 +155,7 @@ static uint32_t op_still_open(const struct ss_slices *slices, struct alloc_owner
 	return found;
 }
 
-uint32_t ss_thread_walk_to(struct ss_thread_walk *walk, const struct ss_trace *trace,
+uint32_t ss_allocs_walk_to(struct ss_allocs_walk *walk, const struct ss_trace *trace,
 			   uint32_t event)
 {
 	const struct ss_slices *slices = &trace->slices;
@@ -173,8 +173,8 @@ uint32_t ss_thread_walk_to(struct ss_thread_walk *walk, const struct ss_trace *t
 static void find_event_owner(struct ss_allocs *allocs, struct alloc_owners *owners, uint32_t event)
 {
 	const struct ss_trace *trace = allocs->trace;
-	struct ss_thread_walk *walk = &owners->walks[trace->allocations.track[event]];
-	uint32_t place = ss_thread_walk_to(walk, trace, event), op = SS_NO_ROW, holder = SS_NO_ROW;
+	struct ss_allocs_walk *walk = &owners->walks[trace->allocations.track[event]];
+	uint32_t place = ss_allocs_walk_to(walk, trace, event), op = SS_NO_ROW, holder = SS_NO_ROW;
 
 	if (place != SS_NO_ROW)
 		op = op_still_open(&trace->slices, owners, owners->inner[place],
@@ -209,7 +209,7 @@ static bool find_alloc_owners(struct ss_allocs *allocs)
 	bool whole;
 
 	ss_arena_init(&scratch, allocs->memory);
-	owners.walks = SS_ARENA_NEW(&scratch, struct ss_thread_walk,
+	owners.walks = SS_ARENA_NEW(&scratch, struct ss_allocs_walk,
 				    (size_t)trace->track_count + 1);
 	owners.inner = SS_ARENA_NEW(&scratch, uint32_t, rows);
 	owners.up = SS_ARENA_NEW(&scratch, uint32_t, rows);
@@ -271,8 +271,8 @@ static void allocs_release_fact(struct ss_allocs *allocs)
 	ss_memory_free(memory, allocs, sizeof(*allocs));
 }
 
-enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,
-			       struct ss_error *err)
+enum ss_status ss_allocs_of_facts(struct ss_facts *facts, const struct ss_allocs **out,
+				  struct ss_error *err)
 {
 	struct ss_allocs *allocs;
 	enum ss_status status;
@@ -294,7 +294,7 @@ enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **
 	return SS_OK;
 }
 
-int64_t ss_step_around(const struct ss_step *steps, uint32_t count, int64_t at_ns)
+int64_t ss_allocs_step_around(const struct ss_step *steps, uint32_t count, int64_t at_ns)
 {
 	uint32_t from = 0, to = count;
 

@@ -33,8 +33,8 @@ void ss_allocs_release(struct ss_allocs *allocs);
 
 /* Those of a trace, made on first use and shared by its views and rules. */
 SS_MUST_USE
-enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,
-			       struct ss_error *err);
+enum ss_status ss_allocs_of_facts(struct ss_facts *facts, const struct ss_allocs **out,
+				  struct ss_error *err);
 
 /*
  * Fills `pair`, as above: the one place that says which event ends which, for views of traces
@@ -44,7 +44,7 @@ SS_MUST_USE
 bool ss_allocs_pair(const struct ss_pools *pools, uint32_t *pair, bool *has_addresses);
 
 /* The step around a moment by its range on the CPU, numbered in the file from 0; -1: none. */
-int64_t ss_step_around(const struct ss_step *steps, uint32_t count, int64_t at_ns);
+int64_t ss_allocs_step_around(const struct ss_step *steps, uint32_t count, int64_t at_ns);
 
 /* True for an event that allocated memory; a failed allocation did not. */
 static inline bool ss_allocs_is_made(const struct ss_allocs *allocs, uint32_t event)
@@ -72,7 +72,7 @@ static inline bool ss_allocs_is_alive(const struct ss_allocs *allocs, uint32_t e
 bool ss_allocs_only_allocates(const char *name);
 
 /* How far the events of a thread have been followed. */
-struct ss_thread_walk {
+struct ss_allocs_walk {
 	uint32_t next; /* first row of the thread that has not begun, from 0 */
 	uint32_t open; /* innermost row that has not ended, or SS_NO_ROW: where it starts */
 };
@@ -82,7 +82,7 @@ struct ss_thread_walk {
  * time, so what has ended for one has ended for all that follow. The end belongs to the row:
  * old files cut times to microseconds.
  */
-uint32_t ss_thread_walk_to(struct ss_thread_walk *walk, const struct ss_trace *trace,
+uint32_t ss_allocs_walk_to(struct ss_allocs_walk *walk, const struct ss_trace *trace,
 			   uint32_t event);
 
 /* A note where addresses are not recorded, so that nobody knows what was freed. */

@@ -8,17 +8,17 @@
 
 struct step_memory_counting {
 	const struct ss_allocs *allocs;
-	struct ss_step_memories *out;
+	struct ss_growth *out;
 	uint32_t *open;         /* per pool: its newest item + 1, 0: none */
 	int64_t *current_bytes; /* per pool: allocated now */
 };
 
 /* The item of the device and step, made when it is new; NULL at the limit. */
-static struct ss_step_memory *step_memory_open(struct step_memory_counting *work, uint32_t pool,
+static struct ss_growth_step *step_memory_open(struct step_memory_counting *work, uint32_t pool,
 					       uint32_t step)
 {
-	struct ss_step_memories *out = work->out;
-	struct ss_step_memory *item = work->open[pool] ? &out->items[work->open[pool] - 1] : NULL;
+	struct ss_growth *out = work->out;
+	struct ss_growth_step *item = work->open[pool] ? &out->items[work->open[pool] - 1] : NULL;
 
 	if (item && item->step == step)
 		return item;
@@ -26,7 +26,7 @@ static struct ss_step_memory *step_memory_open(struct step_memory_counting *work
 			       (size_t)out->count + 1, sizeof(*out->items)))
 		return NULL;
 	item = &out->items[out->count++];
-	*item = (struct ss_step_memory){ .pool = pool,
+	*item = (struct ss_growth_step){ .pool = pool,
 					 .step = step,
 					 .is_host = !work->allocs->pools.items[pool].type,
 					 .start_bytes = work->current_bytes[pool],
@@ -37,7 +37,7 @@ static struct ss_step_memory *step_memory_open(struct step_memory_counting *work
 	return item;
 }
 
-static void step_memory_count(const struct ss_allocs *allocs, struct ss_step_memory *item,
+static void step_memory_count(const struct ss_allocs *allocs, struct ss_growth_step *item,
 			      uint32_t event)
 {
 	const struct ss_allocations *events = &allocs->trace->allocations;
@@ -50,13 +50,13 @@ static void step_memory_count(const struct ss_allocs *allocs, struct ss_step_mem
 	if (events->reserved_bytes[event] > item->reserved_bytes)
 		item->reserved_bytes = events->reserved_bytes[event];
 	item->end_bytes = total_bytes;
-	item->net_bytes = ss_bytes_add(item->net_bytes, bytes);
+	item->net_bytes = ss_amount_add(item->net_bytes, bytes);
 	if (bytes <= 0)
 		return;
 	item->allocations++;
-	item->allocated_bytes = ss_bytes_add(item->allocated_bytes, bytes);
+	item->allocated_bytes = ss_amount_add(item->allocated_bytes, bytes);
 	if (events->address[event] && allocs->pair[event] == SS_NO_ROW)
-		item->kept_bytes = ss_bytes_add(item->kept_bytes, bytes);
+		item->kept_bytes = ss_amount_add(item->kept_bytes, bytes);
 }
 
 /* The measured step at that moment, or SS_NO_ROW; `at` begins with 0, moments come in order. */
@@ -85,7 +85,7 @@ static bool step_memories_count(struct step_memory_counting *work)
 		if (events->out_of_memory[i])
 			continue;
 		if (step != SS_NO_ROW) {
-			struct ss_step_memory *item = step_memory_open(work, pool, step);
+			struct ss_growth_step *item = step_memory_open(work, pool, step);
 
 			if (!item)
 				return false;
@@ -98,7 +98,7 @@ static bool step_memories_count(struct step_memory_counting *work)
 
 static int step_memory_compare(const void *a, const void *b)
 {
-	const struct ss_step_memory *x = a, *y = b;
+	const struct ss_growth_step *x = a, *y = b;
 
 	if (x->is_host != y->is_host)
 		return x->is_host ? 1 : -1;
@@ -107,22 +107,22 @@ static int step_memory_compare(const void *a, const void *b)
 	return x->step < y->step ? -1 : x->step > y->step;
 }
 
-enum ss_status ss_step_memories_init(struct ss_step_memories *memories,
-				     const struct ss_allocs *allocs, struct ss_error *err)
+enum ss_status ss_growth_init(struct ss_growth *memories, const struct ss_allocs *allocs,
+			      struct ss_error *err)
 {
 	struct step_memory_counting work = { .allocs = allocs, .out = memories };
 	size_t count = (size_t)allocs->pools.count + 1;
 	struct ss_arena scratch;
 	bool whole;
 
-	*memories = (struct ss_step_memories){ .memory = allocs->memory };
+	*memories = (struct ss_growth){ .memory = allocs->memory };
 	ss_arena_init(&scratch, allocs->memory);
 	work.open = SS_ARENA_NEW(&scratch, uint32_t, count);
 	work.current_bytes = SS_ARENA_NEW(&scratch, int64_t, count);
 	whole = work.open && work.current_bytes && step_memories_count(&work);
 	ss_arena_release(&scratch);
 	if (!whole) {
-		ss_step_memories_release(memories);
+		ss_growth_release(memories);
 		return ss_fail_memory(err, "the memory of steps");
 	}
 	if (memories->count)
@@ -131,13 +131,13 @@ enum ss_status ss_step_memories_init(struct ss_step_memories *memories,
 	return SS_OK;
 }
 
-void ss_step_memories_release(struct ss_step_memories *memories)
+void ss_growth_release(struct ss_growth *memories)
 {
 	if (!memories->memory)
 		return;
 	ss_memory_free(memories->memory, memories->items,
 		       memories->capacity * sizeof(*memories->items));
-	*memories = (struct ss_step_memories){ 0 };
+	*memories = (struct ss_growth){ 0 };
 }
 
 /* --- what grows ---------------------------------------------------------------------- */
@@ -151,7 +151,7 @@ void ss_step_memories_release(struct ss_step_memories *memories)
 /* Even growth has half of itself in the later half of the steps. */
 #define LATER_SHARE 4
 
-static uint32_t step_memories_device_end(const struct ss_step_memories *memories, uint32_t from)
+static uint32_t step_memories_device_end(const struct ss_growth *memories, uint32_t from)
 {
 	uint32_t to = from;
 
@@ -165,10 +165,10 @@ static uint32_t step_memories_device_end(const struct ss_step_memories *memories
  * be larger), and at least half of the rise must be allocations that were made in
  * these steps and never freed. Those of the last step may be freed after the file.
  */
-bool ss_leak_find(const struct ss_step_memories *memories, uint32_t from, uint32_t *next,
+bool ss_leak_find(const struct ss_growth *memories, uint32_t from, uint32_t *next,
 		  struct ss_leak *out)
 {
-	const struct ss_step_memory *items = memories->items + from;
+	const struct ss_growth_step *items = memories->items + from;
 	int64_t least_bytes = INT64_MAX, most_bytes = 0;
 	uint32_t count, first;
 
@@ -177,13 +177,13 @@ bool ss_leak_find(const struct ss_step_memories *memories, uint32_t from, uint32
 	*out = (struct ss_leak){
 		.pool = items->pool, .steps = count, .op = SS_NO_ROW, .place = SS_NO_ROW
 	};
-	if (count < LEAK_STEPS || ss_bytes_less(items[1].min_bytes, items[0].min_bytes) <= 0)
+	if (count < LEAK_STEPS || ss_amount_subtract(items[1].min_bytes, items[0].min_bytes) <= 0)
 		return false;
 	/* the first rise may be state that is made once, or what each step hands to the next */
 	first = count > LEAK_STEPS ? 2 : 1;
 	out->rises = count - first;
 	for (uint32_t i = first; i < count; i++) {
-		int64_t rise_bytes = ss_bytes_less(items[i].min_bytes, items[i - 1].min_bytes);
+		int64_t rise_bytes = ss_amount_subtract(items[i].min_bytes, items[i - 1].min_bytes);
 
 		if (rise_bytes <= 0)
 			return false;
@@ -191,8 +191,8 @@ bool ss_leak_find(const struct ss_step_memories *memories, uint32_t from, uint32
 			least_bytes = rise_bytes;
 		if (rise_bytes > most_bytes)
 			most_bytes = rise_bytes;
-		out->growth_bytes = ss_bytes_add(out->growth_bytes, rise_bytes);
-		out->kept_bytes = ss_bytes_add(out->kept_bytes, items[i - 1].kept_bytes);
+		out->growth_bytes = ss_amount_add(out->growth_bytes, rise_bytes);
+		out->kept_bytes = ss_amount_add(out->kept_bytes, items[i - 1].kept_bytes);
 	}
 	return least_bytes >= most_bytes / LEAK_EVENNESS &&
 	       out->kept_bytes >= out->growth_bytes / 2;
@@ -203,10 +203,10 @@ bool ss_leak_find(const struct ss_step_memories *memories, uint32_t from, uint32
  * the peaks do not explain it: blocks that are free and too small. Caches that fill up when a
  * job begins grow less and less: a quarter of the growth must lie in the later half.
  */
-bool ss_fragmentation_find(const struct ss_step_memories *memories, uint32_t from, uint32_t *next,
+bool ss_fragmentation_find(const struct ss_growth *memories, uint32_t from, uint32_t *next,
 			   struct ss_fragmentation *out)
 {
-	const struct ss_step_memory *items = memories->items + from;
+	const struct ss_growth_step *items = memories->items + from;
 	int64_t most_bytes = items->reserved_bytes, middle_bytes = 0, growth_bytes, grown_bytes;
 	uint32_t count, rises = 0;
 
@@ -231,11 +231,11 @@ bool ss_fragmentation_find(const struct ss_step_memories *memories, uint32_t fro
 			out->peak_bytes = items[i].peak_bytes;
 	}
 	/* what tensors need more than in the first step is no fragment */
-	growth_bytes = ss_bytes_less(out->last_bytes, out->first_bytes);
-	grown_bytes = ss_bytes_less(growth_bytes,
-				    ss_bytes_less(out->peak_bytes, items->peak_bytes));
+	growth_bytes = ss_amount_subtract(out->last_bytes, out->first_bytes);
+	grown_bytes = ss_amount_subtract(growth_bytes,
+					 ss_amount_subtract(out->peak_bytes, items->peak_bytes));
 	return 2 * rises >= count && grown_bytes > out->first_bytes / FRAGMENT_SHARE &&
-	       ss_bytes_less(out->last_bytes, middle_bytes) >= growth_bytes / LATER_SHARE;
+	       ss_amount_subtract(out->last_bytes, middle_bytes) >= growth_bytes / LATER_SHARE;
 }
 
 struct keeper_key {
@@ -276,8 +276,8 @@ static bool keepers_add(const struct ss_allocs *allocs, const uint32_t *lines,
 		return false;
 	if (keepers->keys.count != before)
 		keepers->items[at] = (struct keeper){ 0, op, place };
-	keepers->items[at].bytes = ss_bytes_add(keepers->items[at].bytes,
-						allocs->trace->allocations.bytes[event]);
+	keepers->items[at].bytes = ss_amount_add(keepers->items[at].bytes,
+						 allocs->trace->allocations.bytes[event]);
 	return true;
 }
 

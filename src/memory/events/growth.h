@@ -13,7 +13,7 @@
 
 #include "memory/events/alloc.h"
 
-struct ss_step_memory {
+struct ss_growth_step {
 	uint32_t pool, step;
 	bool is_host;                                          /* the CPU stands last */
 	int64_t start_bytes, min_bytes, peak_bytes, end_bytes; /* allocated */
@@ -24,16 +24,16 @@ struct ss_step_memory {
 };
 
 /* Device by device, each in the order of time. */
-struct ss_step_memories {
+struct ss_growth {
 	struct ss_memory *memory;
-	struct ss_step_memory *items;
+	struct ss_growth_step *items;
 	uint32_t count, capacity;
 };
 
 SS_MUST_USE
-enum ss_status ss_step_memories_init(struct ss_step_memories *memories,
-				     const struct ss_allocs *allocs, struct ss_error *err);
-void ss_step_memories_release(struct ss_step_memories *memories);
+enum ss_status ss_growth_init(struct ss_growth *memories, const struct ss_allocs *allocs,
+			      struct ss_error *err);
+void ss_growth_release(struct ss_growth *memories);
 
 /* Memory that grows from each step to the next and is never freed. */
 struct ss_leak {
@@ -56,9 +56,9 @@ struct ss_fragmentation {
  * Looks at the device whose steps begin at items[from]; `next` is where those of the
  * next one begin. False: none.
  */
-bool ss_leak_find(const struct ss_step_memories *memories, uint32_t from, uint32_t *next,
+bool ss_leak_find(const struct ss_growth *memories, uint32_t from, uint32_t *next,
 		  struct ss_leak *out);
-bool ss_fragmentation_find(const struct ss_step_memories *memories, uint32_t from, uint32_t *next,
+bool ss_fragmentation_find(const struct ss_growth *memories, uint32_t from, uint32_t *next,
 			   struct ss_fragmentation *out);
 
 /* Fills op, place and most_bytes of all leaks, which are of different devices. */

@@ -44,20 +44,21 @@ static void pool_count_event(struct ss_pools *pools, struct ss_pool *pool, uint3
 		pool->failed++;
 		return;
 	}
-	pool->net_bytes = ss_bytes_add(pool->net_bytes, events->bytes[event]);
+	pool->net_bytes = ss_amount_add(pool->net_bytes, events->bytes[event]);
 	pool->has_totals |= has_total;
 	pool->has_reserved |= reserved_bytes >= 0;
 	if (!has_total)
 		total_bytes = pool->net_bytes;
 	if (!pool->events++)
-		pool->first_bytes = has_total ? ss_bytes_less(total_bytes, events->bytes[event])
-					      : 0;
+		pool->first_bytes = has_total
+					    ? ss_amount_subtract(total_bytes, events->bytes[event])
+					    : 0;
 	pools->total_bytes[event] = total_bytes;
 	if (pool->peak == SS_NO_ROW || total_bytes > pool->peak_bytes) {
 		pool->peak = event;
 		pool->peak_bytes = total_bytes;
 		pool->has_gap = reserved_bytes >= 0;
-		pool->gap_bytes = ss_bytes_less(reserved_bytes, total_bytes);
+		pool->gap_bytes = ss_amount_subtract(reserved_bytes, total_bytes);
 	}
 	if (reserved_bytes > pool->reserved_bytes)
 		pool->reserved_bytes = reserved_bytes;
@@ -183,7 +184,7 @@ void ss_pools_note(const struct ss_pools *pools, bool shown_only, struct ss_tabl
 				   "of the file, without earlier allocations.");
 }
 
-double ss_bytes_scaled(int64_t bytes, double most, const char **unit)
+double ss_amount_scale(int64_t bytes, double most, const char **unit)
 {
 	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
 	double amount = (double)bytes;
@@ -195,10 +196,10 @@ double ss_bytes_scaled(int64_t bytes, double most, const char **unit)
 	return amount;
 }
 
-void ss_bytes_write(int64_t bytes, char *out, size_t capacity)
+void ss_amount_write(int64_t bytes, char *out, size_t capacity)
 {
 	const char *unit;
-	double amount = ss_bytes_scaled(bytes, 1000, &unit);
+	double amount = ss_amount_scale(bytes, 1000, &unit);
 
 	if (bytes < 1000)
 		snprintf(out, capacity, "%lld B", (long long)bytes);
@@ -210,10 +211,10 @@ void ss_bytes_write(int64_t bytes, char *out, size_t capacity)
 			 amount, unit);
 }
 
-const char *ss_bytes_text(int64_t bytes, struct ss_table *out)
+const char *ss_amount_text(int64_t bytes, struct ss_table *out)
 {
 	char text[32];
 
-	ss_bytes_write(bytes, text, sizeof(text));
+	ss_amount_write(bytes, text, sizeof(text));
 	return ss_table_copy(out, text);
 }

@@ -62,14 +62,14 @@ const struct ss_device *ss_pool_device(const struct ss_trace *trace, const struc
 void ss_pools_note(const struct ss_pools *pools, bool shown_only, struct ss_table *out);
 
 /* The amount in the smallest unit in which it is below `most`; `unit` gets its name. */
-double ss_bytes_scaled(int64_t bytes, double most, const char **unit);
+double ss_amount_scale(int64_t bytes, double most, const char **unit);
 
 /* An amount for a sentence: "33.6 MB" */
-void ss_bytes_write(int64_t bytes, char *out, size_t capacity);
-const char *ss_bytes_text(int64_t bytes, struct ss_table *out);
+void ss_amount_write(int64_t bytes, char *out, size_t capacity);
+const char *ss_amount_text(int64_t bytes, struct ss_table *out);
 
 /* Sizes come from files: sums stop at the ends of the range. */
-static inline int64_t ss_bytes_add(int64_t a, int64_t b)
+static inline int64_t ss_amount_add(int64_t a, int64_t b)
 {
 	int64_t sum;
 
@@ -78,7 +78,7 @@ static inline int64_t ss_bytes_add(int64_t a, int64_t b)
 	return b > 0 ? INT64_MAX : INT64_MIN;
 }
 
-static inline int64_t ss_bytes_less(int64_t a, int64_t b)
+static inline int64_t ss_amount_subtract(int64_t a, int64_t b)
 {
 	int64_t rest;
 

@@ -10,19 +10,19 @@
 
 #define SLOTS_FIRST 64
 
-void ss_address_map_init(struct ss_address_map *map, struct ss_memory *memory)
+void ss_pointer_map_init(struct ss_pointer_map *map, struct ss_memory *memory)
 {
-	*map = (struct ss_address_map){ .memory = memory };
+	*map = (struct ss_pointer_map){ .memory = memory };
 }
 
-void ss_address_map_release(struct ss_address_map *map)
+void ss_pointer_map_release(struct ss_pointer_map *map)
 {
 	ss_memory_free(map->memory, map->slots, (size_t)map->slot_count * sizeof(*map->slots));
 	map->slots = NULL;
 	map->slot_count = map->count = 0;
 }
 
-static uint32_t address_home(const struct ss_address_map *map, uint64_t address)
+static uint32_t address_home(const struct ss_pointer_map *map, uint64_t address)
 {
 	uint64_t hash = (address ^ SS_HASH_SEED) * SS_HASH_FACTOR;
 
@@ -30,7 +30,7 @@ static uint32_t address_home(const struct ss_address_map *map, uint64_t address)
 }
 
 /* The slot of the address, or the free one where it would be. */
-static struct ss_address_slot *address_slot_of(const struct ss_address_map *map, uint64_t address)
+static struct ss_pointer_slot *address_slot_of(const struct ss_pointer_map *map, uint64_t address)
 {
 	uint32_t at = address_home(map, address);
 
@@ -39,9 +39,9 @@ static struct ss_address_slot *address_slot_of(const struct ss_address_map *map,
 	return &map->slots[at];
 }
 
-static bool address_map_grow(struct ss_address_map *map)
+static bool address_map_grow(struct ss_pointer_map *map)
 {
-	struct ss_address_map larger = *map;
+	struct ss_pointer_map larger = *map;
 
 	larger.slot_count = map->slot_count ? map->slot_count * 2 : SLOTS_FIRST;
 	if (larger.slot_count < map->slot_count)
@@ -59,22 +59,22 @@ static bool address_map_grow(struct ss_address_map *map)
 	return true;
 }
 
-bool ss_address_map_put(struct ss_address_map *map, uint64_t address, uint32_t value)
+bool ss_pointer_map_put(struct ss_pointer_map *map, uint64_t address, uint32_t value)
 {
-	struct ss_address_slot *slot;
+	struct ss_pointer_slot *slot;
 
 	/* at most half full: runs of used slots stay short */
 	if (map->count >= map->slot_count / 2 && !address_map_grow(map))
 		return false;
 	slot = address_slot_of(map, address);
 	map->count += !slot->is_used;
-	*slot = (struct ss_address_slot){ address, value, 1 };
+	*slot = (struct ss_pointer_slot){ address, value, 1 };
 	return true;
 }
 
-uint32_t ss_address_map_find(const struct ss_address_map *map, uint64_t address, uint32_t none)
+uint32_t ss_pointer_map_find(const struct ss_pointer_map *map, uint64_t address, uint32_t none)
 {
-	const struct ss_address_slot *slot;
+	const struct ss_pointer_slot *slot;
 
 	if (!map->count)
 		return none;
@@ -82,9 +82,9 @@ uint32_t ss_address_map_find(const struct ss_address_map *map, uint64_t address,
 	return slot->is_used ? slot->value : none;
 }
 
-uint32_t ss_address_map_take(struct ss_address_map *map, uint64_t address, uint32_t none)
+uint32_t ss_pointer_map_take(struct ss_pointer_map *map, uint64_t address, uint32_t none)
 {
-	struct ss_address_slot *slot;
+	struct ss_pointer_slot *slot;
 	uint32_t mask = map->slot_count - 1, hole, at, value;
 
 	if (!map->count)

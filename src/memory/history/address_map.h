@@ -10,30 +10,30 @@
 
 #include "base/memory.h"
 
-struct ss_address_slot {
+struct ss_pointer_slot {
 	uint64_t address;
 	uint32_t value;
 	uint32_t is_used;
 };
 
-struct ss_address_map {
+struct ss_pointer_map {
 	struct ss_memory *memory;
-	struct ss_address_slot *slots;
+	struct ss_pointer_slot *slots;
 	uint32_t slot_count; /* a power of 2; 0: nothing was put in yet */
 	uint32_t count;
 };
 
-void ss_address_map_init(struct ss_address_map *map, struct ss_memory *memory);
-void ss_address_map_release(struct ss_address_map *map);
+void ss_pointer_map_init(struct ss_pointer_map *map, struct ss_memory *memory);
+void ss_pointer_map_release(struct ss_pointer_map *map);
 
 /* Also replaces; false at the limit. */
 SS_MUST_USE
-bool ss_address_map_put(struct ss_address_map *map, uint64_t address, uint32_t value);
+bool ss_pointer_map_put(struct ss_pointer_map *map, uint64_t address, uint32_t value);
 
 /* The value, or `none`. */
-uint32_t ss_address_map_find(const struct ss_address_map *map, uint64_t address, uint32_t none);
+uint32_t ss_pointer_map_find(const struct ss_pointer_map *map, uint64_t address, uint32_t none);
 
 /* The same, and the entry is gone. */
-uint32_t ss_address_map_take(struct ss_address_map *map, uint64_t address, uint32_t none);
+uint32_t ss_pointer_map_take(struct ss_pointer_map *map, uint64_t address, uint32_t none);
 
 #endif

@@ -15,50 +15,50 @@ struct segment_sums {
 	int64_t active_bytes, inactive_bytes;
 };
 
-static void sum_block(const struct ss_block *block, struct ss_memory_state *out,
+static void sum_block(const struct ss_block *block, struct ss_device_state *out,
 		      struct segment_sums *sums)
 {
 	out->blocks++;
 	if (block->state == SS_BLOCK_INACTIVE) {
-		sums->inactive_bytes = ss_bytes_add(sums->inactive_bytes, block->bytes);
+		sums->inactive_bytes = ss_amount_add(sums->inactive_bytes, block->bytes);
 		if (block->bytes > out->largest_free_bytes)
 			out->largest_free_bytes = block->bytes;
 		return;
 	}
-	sums->active_bytes = ss_bytes_add(sums->active_bytes, block->bytes);
+	sums->active_bytes = ss_amount_add(sums->active_bytes, block->bytes);
 	if (block->state == SS_BLOCK_ALLOCATED)
-		out->allocated_bytes = ss_bytes_add(out->allocated_bytes, block->bytes);
+		out->allocated_bytes = ss_amount_add(out->allocated_bytes, block->bytes);
 	if (block->requested_bytes < 0) {
 		out->has_requested = false;
 		return;
 	}
-	out->requested_bytes = ss_bytes_add(out->requested_bytes, block->requested_bytes);
-	out->internal_bytes = ss_bytes_add(out->internal_bytes,
-					   block->bytes - block->requested_bytes);
+	out->requested_bytes = ss_amount_add(out->requested_bytes, block->requested_bytes);
+	out->internal_bytes = ss_amount_add(out->internal_bytes,
+					    block->bytes - block->requested_bytes);
 }
 
 static void history_sum_segments(const struct ss_snapshot *snapshot,
 				 struct ss_device_memory *device)
 {
-	struct ss_memory_state *out = &device->end;
+	struct ss_device_state *out = &device->end;
 
-	*out = (struct ss_memory_state){ .has_requested = true };
+	*out = (struct ss_device_state){ .has_requested = true };
 	for (uint32_t i = 0; i < device->segment_count; i++) {
 		const struct ss_segment *segment = &snapshot->segments[device->segments[i]];
 		struct segment_sums sums = { 0 };
 
 		out->segments++;
-		out->reserved_bytes = ss_bytes_add(out->reserved_bytes, segment->total_bytes);
+		out->reserved_bytes = ss_amount_add(out->reserved_bytes, segment->total_bytes);
 		for (uint32_t k = 0; k < segment->block_count; k++)
 			sum_block(&snapshot->blocks[segment->first_block + k], out, &sums);
-		out->active_bytes = ss_bytes_add(out->active_bytes, sums.active_bytes);
-		out->inactive_bytes = ss_bytes_add(out->inactive_bytes, sums.inactive_bytes);
+		out->active_bytes = ss_amount_add(out->active_bytes, sums.active_bytes);
+		out->inactive_bytes = ss_amount_add(out->inactive_bytes, sums.inactive_bytes);
 		if (sums.active_bytes)
-			out->external_bytes = ss_bytes_add(out->external_bytes,
-							   sums.inactive_bytes);
+			out->external_bytes = ss_amount_add(out->external_bytes,
+							    sums.inactive_bytes);
 		else
-			out->releasable_bytes = ss_bytes_add(out->releasable_bytes,
-							     sums.inactive_bytes);
+			out->releasable_bytes = ss_amount_add(out->releasable_bytes,
+							      sums.inactive_bytes);
 	}
 }
 
@@ -69,7 +69,7 @@ int64_t ss_history_loose_bytes(const struct ss_history *history,
 
 	for (uint32_t at = device->first; at <= row && at < device->first + device->count; at++)
 		if (ss_history_is_loose(history, at))
-			bytes = ss_bytes_add(bytes, ss_history_change(history, at));
+			bytes = ss_amount_add(bytes, ss_history_change(history, at));
 	return bytes;
 }
 
@@ -236,7 +236,7 @@ static void count_actions(const struct ss_snapshot *snapshot, struct ss_device_m
 /* What of the requested bytes changes with an event. */
 static int64_t requested_change(const struct ss_history *history, uint32_t row)
 {
-	const struct ss_memory_events *events = &history->snapshot->events;
+	const struct ss_snapshot_events *events = &history->snapshot->events;
 
 	if (events->action[row] == SS_ACTION_ALLOC)
 		return events->bytes[row];
@@ -251,17 +251,18 @@ static void history_find_start(const struct ss_history *history, struct ss_devic
 	int64_t change = 0;
 
 	for (uint32_t i = 0; i < device->old_count; i++) {
-		device->first_active_bytes = ss_bytes_add(device->first_active_bytes,
-							  device->old[i].bytes);
-		device->first_requested_bytes = ss_bytes_add(device->first_requested_bytes,
-							     device->old[i].requested_bytes);
+		device->first_active_bytes = ss_amount_add(device->first_active_bytes,
+							   device->old[i].bytes);
+		device->first_requested_bytes = ss_amount_add(device->first_requested_bytes,
+							      device->old[i].requested_bytes);
 	}
 	for (uint32_t row = device->first; row < device->first + device->count; row++)
-		change = ss_bytes_add(change, ss_history_reserved_change(history->snapshot, row));
+		change = ss_amount_add(change, ss_history_reserved_change(history->snapshot, row));
 	if (device->traced)
 		device->first_reserved_bytes = device->traced->first_reserved_bytes;
 	else if (device->is_compared || !device->count)
-		device->first_reserved_bytes = ss_bytes_less(device->end.reserved_bytes, change);
+		device->first_reserved_bytes = ss_amount_subtract(device->end.reserved_bytes,
+								  change);
 	else
 		device->first_reserved_bytes = -1;
 	device->peak_active_bytes = device->first_active_bytes;
@@ -277,8 +278,8 @@ static void history_find_peaks(const struct ss_history *history, struct ss_devic
 	uint32_t next_oom = 0;
 
 	for (uint32_t row = device->first; row < device->first + device->count; row++) {
-		active = ss_bytes_add(active, ss_history_change(history, row));
-		requested = ss_bytes_add(requested, requested_change(history, row));
+		active = ss_amount_add(active, ss_history_change(history, row));
+		requested = ss_amount_add(requested, requested_change(history, row));
 		if (active > device->peak_active_bytes) {
 			device->peak_active_bytes = active;
 			device->peak_row = row;
@@ -288,8 +289,9 @@ static void history_find_peaks(const struct ss_history *history, struct ss_devic
 			device->peak_requested_row = row;
 		}
 		if (device->first_reserved_bytes >= 0)
-			reserved = ss_bytes_add(reserved,
-						ss_history_reserved_change(history->snapshot, row));
+			reserved = ss_amount_add(reserved,
+						 ss_history_reserved_change(history->snapshot,
+									    row));
 		if (reserved > device->peak_reserved_bytes)
 			device->peak_reserved_bytes = reserved;
 		if (next_oom < device->oom_count && device->ooms[next_oom].row == row) {

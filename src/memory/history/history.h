@@ -37,14 +37,14 @@ struct ss_oom {
 	bool has_free;
 	int64_t free_bytes; /* reserved and not in use */
 	int64_t largest_bytes, releasable_bytes;
-	int64_t paged_bytes; /* see struct ss_layout_free */
+	int64_t paged_bytes; /* see struct ss_block_layout_free */
 };
 
 /* A job that fails more often is caught in a loop: further failures are only counted. */
 #define SS_OOMS_MAX 64
 
 /* Sums over the segments of the file. */
-struct ss_memory_state {
+struct ss_device_state {
 	uint32_t segments, blocks;
 	int64_t reserved_bytes;
 	int64_t allocated_bytes; /* blocks that the program holds */
@@ -64,7 +64,7 @@ struct ss_device_memory {
 	bool is_cpu;                           /* tensors of the host, of a trace */
 	uint32_t first, count;                 /* rows of its events */
 	const struct ss_traced_device *traced; /* what a trace says of it; NULL: it is none */
-	struct ss_memory_state end;
+	struct ss_device_state end;
 	uint32_t *segments; /* in ss_snapshot.segments, by address */
 	uint32_t segment_count, segment_capacity;
 

@@ -15,8 +15,8 @@
 struct pairing {
 	struct ss_history *history;
 	struct ss_device_memory *device;
-	struct ss_address_map live; /* address -> row of its allocation */
-	struct ss_address_map gone; /* addresses whose first event was met */
+	struct ss_pointer_map live; /* address -> row of its allocation */
+	struct ss_pointer_map gone; /* addresses whose first event was met */
 	uint8_t freeing;            /* the action that makes memory usable again */
 };
 
@@ -35,23 +35,23 @@ static bool pairing_add_old(struct pairing *pairing, struct ss_old_block old)
 
 static bool pair_alloc(struct pairing *pairing, uint32_t row)
 {
-	const struct ss_memory_events *events = &pairing->history->snapshot->events;
+	const struct ss_snapshot_events *events = &pairing->history->snapshot->events;
 	uint64_t address = events->address[row];
 
 	pairing->history->bytes[row] = events->bytes[row];
-	if (ss_address_map_find(&pairing->live, address, SS_NO_ROW) != SS_NO_ROW)
+	if (ss_pointer_map_find(&pairing->live, address, SS_NO_ROW) != SS_NO_ROW)
 		pairing->device->odd_events++;
-	return ss_address_map_put(&pairing->gone, address, row) &&
-	       ss_address_map_put(&pairing->live, address, row);
+	return ss_pointer_map_put(&pairing->gone, address, row) &&
+	       ss_pointer_map_put(&pairing->live, address, row);
 }
 
 /* A free without an allocation frees a block that was there before, once. */
 static bool pair_free(struct pairing *pairing, uint32_t row)
 {
-	const struct ss_memory_events *events = &pairing->history->snapshot->events;
+	const struct ss_snapshot_events *events = &pairing->history->snapshot->events;
 	struct ss_history *history = pairing->history;
 	uint64_t address = events->address[row];
-	uint32_t made = ss_address_map_take(&pairing->live, address, SS_NO_ROW);
+	uint32_t made = ss_pointer_map_take(&pairing->live, address, SS_NO_ROW);
 
 	if (made != SS_NO_ROW) {
 		history->partner[row] = made;
@@ -59,13 +59,13 @@ static bool pair_free(struct pairing *pairing, uint32_t row)
 		history->bytes[row] = history->bytes[made];
 		return true;
 	}
-	if (ss_address_map_find(&pairing->gone, address, SS_NO_ROW) != SS_NO_ROW) {
+	if (ss_pointer_map_find(&pairing->gone, address, SS_NO_ROW) != SS_NO_ROW) {
 		pairing->device->odd_events++; /* freed twice: nothing to free */
 		return true;
 	}
 	history->bytes[row] = events->bytes[row];
 	history->partner[row] = row;
-	return ss_address_map_put(&pairing->gone, address, row) &&
+	return ss_pointer_map_put(&pairing->gone, address, row) &&
 	       pairing_add_old(pairing, (struct ss_old_block){ address, events->bytes[row],
 							       events->bytes[row], row, SS_NO_ID });
 }
@@ -73,7 +73,7 @@ static bool pair_free(struct pairing *pairing, uint32_t row)
 /* The pairs of a trace; a row that is its own partner frees what was there before. */
 static bool pairing_take_traced(struct pairing *pairing, uint32_t row)
 {
-	const struct ss_memory_events *events = &pairing->history->snapshot->events;
+	const struct ss_snapshot_events *events = &pairing->history->snapshot->events;
 	uint32_t partner = pairing->history->snapshot->traced_rows[row].partner;
 	int64_t bytes = events->bytes[row];
 
@@ -102,12 +102,12 @@ static bool pair_end(struct pairing *pairing)
 
 			if (block->state == SS_BLOCK_INACTIVE)
 				continue;
-			row = ss_address_map_find(&pairing->live, block->address, SS_NO_ROW);
+			row = ss_pointer_map_find(&pairing->live, block->address, SS_NO_ROW);
 			if (row != SS_NO_ROW) {
 				matched++;
 				/* the file has its true size */
 				pairing->history->bytes[row] = block->bytes;
-			} else if (ss_address_map_find(&pairing->gone, block->address, SS_NO_ROW) !=
+			} else if (ss_pointer_map_find(&pairing->gone, block->address, SS_NO_ROW) !=
 				   SS_NO_ROW) {
 				device->unmatched++; /* the events have freed it */
 			} else if (!pairing_add_old(pairing,
@@ -149,7 +149,7 @@ static void sum_old(const struct ss_snapshot *snapshot, struct ss_device_memory 
 		device->begins_in_middle |= device->count > 0;
 		if (!has_stack) {
 			device->lost_stacks++;
-			device->lost_bytes = ss_bytes_add(device->lost_bytes, old->bytes);
+			device->lost_bytes = ss_amount_add(device->lost_bytes, old->bytes);
 		}
 	}
 }
@@ -176,7 +176,7 @@ static bool is_freed_by_request(const struct ss_snapshot *snapshot,
 
 static bool pairing_pair_events(struct pairing *pairing)
 {
-	const struct ss_memory_events *events = &pairing->history->snapshot->events;
+	const struct ss_snapshot_events *events = &pairing->history->snapshot->events;
 	const struct ss_device_memory *device = pairing->device;
 
 	for (uint32_t row = device->first; row < device->first + device->count; row++) {
@@ -208,14 +208,14 @@ enum ss_status ss_history_pair(struct ss_history *history, struct ss_device_memo
 	device->frees_by_request = is_freed_by_request(snapshot, device);
 	pairing.freeing = device->frees_by_request ? SS_ACTION_FREE_REQUESTED
 						   : SS_ACTION_FREE_COMPLETED;
-	ss_address_map_init(&pairing.live, history->memory);
-	ss_address_map_init(&pairing.gone, history->memory);
+	ss_pointer_map_init(&pairing.live, history->memory);
+	ss_pointer_map_init(&pairing.gone, history->memory);
 	/* the events of a file that is cut do not lead to its segments */
 	device->is_compared = device->count && snapshot->has_segments && !snapshot->is_cut;
 	whole = pairing_pair_events(&pairing) && pairing_add_rest(&pairing) &&
 		(!(device->is_compared || !device->count) || pair_end(&pairing));
-	ss_address_map_release(&pairing.live);
-	ss_address_map_release(&pairing.gone);
+	ss_pointer_map_release(&pairing.live);
+	ss_pointer_map_release(&pairing.gone);
 	if (!whole)
 		return ss_fail_memory(err, "the history");
 	if (device->old_count)

@@ -84,9 +84,9 @@ static bool reserved_add_edges(struct reserved_search *search, uint64_t address,
 }
 
 /* Segments and pages that the events add and remove. */
-static bool reserved_collect_events(struct reserved_search *search, struct ss_address_map *seen)
+static bool reserved_collect_events(struct reserved_search *search, struct ss_pointer_map *seen)
 {
-	const struct ss_memory_events *events = &search->history->snapshot->events;
+	const struct ss_snapshot_events *events = &search->history->snapshot->events;
 	const struct ss_device_memory *device = search->device;
 
 	for (uint32_t row = device->first; row < device->first + device->count; row++) {
@@ -102,10 +102,10 @@ static bool reserved_collect_events(struct reserved_search *search, struct ss_ad
 		}
 		if (action != SS_ACTION_SEGMENT_ALLOC && action != SS_ACTION_SEGMENT_FREE)
 			continue;
-		is_new = ss_address_map_find(seen, address, SS_NO_ROW) == SS_NO_ROW;
+		is_new = ss_pointer_map_find(seen, address, SS_NO_ROW) == SS_NO_ROW;
 		if (!is_new)
 			continue;
-		if (!ss_address_map_put(seen, address, row) ||
+		if (!ss_pointer_map_put(seen, address, row) ||
 		    (action == SS_ACTION_SEGMENT_FREE &&
 		     !reserved_add_range(search, address, events->bytes[row], false)))
 			return false;
@@ -113,7 +113,7 @@ static bool reserved_collect_events(struct reserved_search *search, struct ss_ad
 	return true;
 }
 
-static bool collect_segments(struct reserved_search *search, const struct ss_address_map *seen)
+static bool collect_segments(struct reserved_search *search, const struct ss_pointer_map *seen)
 {
 	const struct ss_snapshot *snapshot = search->history->snapshot;
 	const struct ss_device_memory *device = search->device;
@@ -124,7 +124,7 @@ static bool collect_segments(struct reserved_search *search, const struct ss_add
 		if (segment->is_expandable) {
 			if (!reserved_add_edges(search, segment->address, segment->total_bytes, 1))
 				return false;
-		} else if (ss_address_map_find(seen, segment->address, SS_NO_ROW) == SS_NO_ROW &&
+		} else if (ss_pointer_map_find(seen, segment->address, SS_NO_ROW) == SS_NO_ROW &&
 			   !reserved_add_range(search, segment->address, segment->total_bytes,
 					       false)) {
 			return false;
@@ -178,13 +178,13 @@ static bool reserved_find(struct reserved_ranges *out, const struct ss_history *
 			  const struct ss_device_memory *device)
 {
 	struct reserved_search search = { .history = history, .device = device, .out = out };
-	struct ss_address_map seen;
+	struct ss_pointer_map seen;
 	bool whole;
 
-	ss_address_map_init(&seen, out->memory);
+	ss_pointer_map_init(&seen, out->memory);
 	whole = reserved_collect_events(&search, &seen) && collect_segments(&search, &seen) &&
 		reserved_sweep_edges(&search);
-	ss_address_map_release(&seen);
+	ss_pointer_map_release(&seen);
 	ss_memory_free(out->memory, search.edges, search.edge_capacity * sizeof(*search.edges));
 	if (whole && out->count)
 		qsort(out->ranges, out->count, sizeof(*out->ranges), reserved_range_compare);
@@ -217,16 +217,17 @@ struct replay {
 
 /* --- the state at the beginning ------------------------------------------------------ */
 
-static enum ss_layout_answer replay_place(struct replay *replay, uint64_t address, uint64_t end,
-					  uint32_t segment, enum ss_block_state state)
+static enum ss_block_layout_answer replay_place(struct replay *replay, uint64_t address,
+						uint64_t end, uint32_t segment,
+						enum ss_block_state state)
 {
-	struct ss_layout_block block = { .address = address,
-					 .bytes = (int64_t)(end - address),
-					 .row = SS_NO_BLOCK,
-					 .segment = segment,
-					 .state = (uint8_t)state };
+	struct ss_block_layout_item block = { .address = address,
+					      .bytes = (int64_t)(end - address),
+					      .row = SS_NO_BLOCK,
+					      .segment = segment,
+					      .state = (uint8_t)state };
 
-	return address == end ? SS_LAYOUT_FITS : ss_layout_place(&replay->layout, &block);
+	return address == end ? SS_LAYOUT_FITS : ss_block_layout_place(&replay->layout, &block);
 }
 
 static int allocation_start_compare(const void *left, const void *right)
@@ -239,20 +240,20 @@ static int allocation_start_compare(const void *left, const void *right)
 /* Where something is allocated, and when first: that bounds old blocks of unknown size. */
 static bool collect_starts(struct replay *replay)
 {
-	const struct ss_memory_events *events = &replay->history->snapshot->events;
+	const struct ss_snapshot_events *events = &replay->history->snapshot->events;
 	const struct ss_device_memory *device = replay->device;
-	struct ss_address_map first;
+	struct ss_pointer_map first;
 	bool guesses = false, whole = true;
 
 	for (uint32_t i = 0; i < device->old_count; i++)
 		guesses |= device->old[i].block == SS_NO_ID;
 	if (!guesses)
 		return true;
-	ss_address_map_init(&first, replay->history->memory);
+	ss_pointer_map_init(&first, replay->history->memory);
 	for (uint32_t row = device->first; row < device->first + device->count && whole; row++)
 		if (events->action[row] == SS_ACTION_ALLOC &&
-		    ss_address_map_find(&first, events->address[row], SS_NO_ROW) == SS_NO_ROW)
-			whole = ss_address_map_put(&first, events->address[row], row);
+		    ss_pointer_map_find(&first, events->address[row], SS_NO_ROW) == SS_NO_ROW)
+			whole = ss_pointer_map_put(&first, events->address[row], row);
 	replay->starts = ss_memory_resize(replay->history->memory, NULL, 0,
 					  ((size_t)first.count + 1) * sizeof(*replay->starts));
 	whole = whole && replay->starts;
@@ -266,7 +267,7 @@ static bool collect_starts(struct replay *replay)
 			       ((size_t)first.count + 1) * sizeof(*replay->starts));
 	if (!whole)
 		replay->starts = NULL;
-	ss_address_map_release(&first);
+	ss_pointer_map_release(&first);
 	if (replay->start_count)
 		qsort(replay->starts, replay->start_count, sizeof(*replay->starts),
 		      allocation_start_compare);
@@ -295,7 +296,7 @@ static uint64_t old_end(const struct replay *replay, struct ss_old_block *old, u
 	uint64_t end, next_address;
 
 	if (old->block == SS_NO_ID) {
-		rounded = ss_layout_round(old->requested_bytes);
+		rounded = ss_block_layout_round(old->requested_bytes);
 		old->bytes = rounded;
 		if (rounded > space)
 			return 0;
@@ -304,20 +305,21 @@ static uint64_t old_end(const struct replay *replay, struct ss_old_block *old, u
 		next_address = next_start(replay, end, next_address, old->freed_row);
 		if (next_address < limit || limit - end <= REST_BYTES_MAX)
 			space = (int64_t)(next_address - old->address);
-		if (!ss_layout_splits(&replay->layout, rounded, space - rounded))
+		if (!ss_block_layout_splits(&replay->layout, rounded, space - rounded))
 			old->bytes = space;
 	}
 	return old->bytes > space ? 0 : old->address + (uint64_t)old->bytes;
 }
 
 /* Places the old blocks of a reserved range, and free blocks between them. */
-static enum ss_layout_answer place_range(struct replay *replay, uint32_t index, uint32_t *next)
+static enum ss_block_layout_answer place_range(struct replay *replay, uint32_t index,
+					       uint32_t *next)
 {
 	const struct reserved_range *range = &replay->reserved.ranges[index];
 	uint32_t segment = range->is_pages ? SS_LAYOUT_PAGES : SS_LAYOUT_PAGES + 1 + index;
 	struct ss_device_memory *device = replay->device;
 	uint64_t at = range->address;
-	enum ss_layout_answer answer;
+	enum ss_block_layout_answer answer;
 
 	while (*next < device->old_count && device->old[*next].address < range->end) {
 		struct ss_old_block *old = &device->old[(*next)++];
@@ -341,9 +343,9 @@ static enum ss_layout_answer place_range(struct replay *replay, uint32_t index, 
 	return replay_place(replay, at, range->end, segment, SS_BLOCK_INACTIVE);
 }
 
-static enum ss_layout_answer place_all(struct replay *replay)
+static enum ss_block_layout_answer place_all(struct replay *replay)
 {
-	enum ss_layout_answer answer = SS_LAYOUT_FITS;
+	enum ss_block_layout_answer answer = SS_LAYOUT_FITS;
 	uint32_t next = 0;
 
 	for (uint32_t i = 0; i < replay->reserved.count && answer == SS_LAYOUT_FITS; i++) {
@@ -361,15 +363,15 @@ static enum ss_layout_answer place_all(struct replay *replay)
 
 /* --- the events ---------------------------------------------------------------------- */
 
-static enum ss_layout_answer replay_see_oom(struct replay *replay, uint32_t row)
+static enum ss_block_layout_answer replay_see_oom(struct replay *replay, uint32_t row)
 {
 	struct ss_device_memory *device = replay->device;
-	struct ss_layout_free sums;
+	struct ss_block_layout_free sums;
 	struct ss_oom *oom;
 
 	if (replay->next_oom == device->oom_count || device->ooms[replay->next_oom].row != row)
 		return SS_LAYOUT_FITS; /* one of too many */
-	if (!ss_layout_sum(&replay->layout, &sums))
+	if (!ss_block_layout_sum(&replay->layout, &sums))
 		return SS_LAYOUT_FULL;
 	oom = &device->ooms[replay->next_oom++];
 	oom->has_free = true;
@@ -380,28 +382,28 @@ static enum ss_layout_answer replay_see_oom(struct replay *replay, uint32_t row)
 	return SS_LAYOUT_FITS;
 }
 
-static enum ss_layout_answer replay_apply(struct replay *replay, uint32_t row)
+static enum ss_block_layout_answer replay_apply(struct replay *replay, uint32_t row)
 {
-	const struct ss_memory_events *events = &replay->history->snapshot->events;
+	const struct ss_snapshot_events *events = &replay->history->snapshot->events;
 	struct ss_block_layout *layout = &replay->layout;
 	uint64_t address = events->address[row];
 	int64_t *bytes = &replay->history->bytes[row];
 
 	switch (events->action[row]) {
 	case SS_ACTION_ALLOC:
-		return ss_layout_alloc(layout, address, events->bytes[row], row, bytes);
+		return ss_block_layout_alloc(layout, address, events->bytes[row], row, bytes);
 	case SS_ACTION_FREE_REQUESTED:
-		return ss_layout_let_go(layout, address);
+		return ss_block_layout_let_go(layout, address);
 	case SS_ACTION_FREE_COMPLETED:
-		return ss_layout_free(layout, address, bytes);
+		return ss_block_layout_free(layout, address, bytes);
 	case SS_ACTION_SEGMENT_ALLOC:
 	case SS_ACTION_SEGMENT_MAP:
-		return ss_layout_add(layout, address, events->bytes[row],
-				     events->action[row] == SS_ACTION_SEGMENT_MAP);
+		return ss_block_layout_add(layout, address, events->bytes[row],
+					   events->action[row] == SS_ACTION_SEGMENT_MAP);
 	case SS_ACTION_SEGMENT_FREE:
 	case SS_ACTION_SEGMENT_UNMAP:
-		return ss_layout_remove(layout, address, events->bytes[row],
-					events->action[row] == SS_ACTION_SEGMENT_UNMAP);
+		return ss_block_layout_remove(layout, address, events->bytes[row],
+					      events->action[row] == SS_ACTION_SEGMENT_UNMAP);
 	case SS_ACTION_OOM:
 		return replay_see_oom(replay, row);
 	default:
@@ -409,10 +411,10 @@ static enum ss_layout_answer replay_apply(struct replay *replay, uint32_t row)
 	}
 }
 
-static enum ss_layout_answer replay_apply_all(struct replay *replay)
+static enum ss_block_layout_answer replay_apply_all(struct replay *replay)
 {
 	const struct ss_device_memory *device = replay->device;
-	enum ss_layout_answer answer = SS_LAYOUT_FITS;
+	enum ss_block_layout_answer answer = SS_LAYOUT_FITS;
 
 	for (uint32_t row = device->first;
 	     row < device->first + device->count && answer == SS_LAYOUT_FITS; row++)
@@ -432,8 +434,8 @@ static bool is_as_recorded(const struct replay *replay)
 
 		for (uint32_t k = 0; k < segment->block_count; k++, blocks++) {
 			const struct ss_block *block = &snapshot->blocks[segment->first_block + k];
-			const struct ss_layout_block *ours = ss_layout_at(&replay->layout,
-									  block->address);
+			const struct ss_block_layout_item *ours =
+				ss_block_layout_at(&replay->layout, block->address);
 
 			if (!ours || ours->bytes != block->bytes || ours->state != block->state)
 				return false;
@@ -451,14 +453,14 @@ static const char *allocator_setting(const struct ss_snapshot *snapshot, const c
 	return "";
 }
 
-static enum ss_layout_answer replay_run(struct replay *replay, bool splits_all)
+static enum ss_block_layout_answer replay_run(struct replay *replay, bool splits_all)
 {
 	const struct ss_snapshot *snapshot = replay->history->snapshot;
 	const char *text = allocator_setting(snapshot, "max_split_size");
-	enum ss_layout_answer answer;
+	enum ss_block_layout_answer answer;
 	int64_t bytes;
 
-	ss_layout_init(&replay->layout, replay->history->memory);
+	ss_block_layout_init(&replay->layout, replay->history->memory);
 	replay->layout.splits_all = splits_all;
 	if (ss_number_i64(text, strlen(text), &bytes) && bytes > 0)
 		replay->layout.max_split_bytes = bytes;
@@ -468,15 +470,15 @@ static enum ss_layout_answer replay_run(struct replay *replay, bool splits_all)
 		answer = replay_apply_all(replay);
 	if (answer == SS_LAYOUT_FITS && !is_as_recorded(replay))
 		answer = SS_LAYOUT_ODD;
-	ss_layout_release(&replay->layout);
+	ss_block_layout_release(&replay->layout);
 	return answer;
 }
 
-static enum ss_layout_answer replay_try_rules(struct replay *replay)
+static enum ss_block_layout_answer replay_try_rules(struct replay *replay)
 {
 	const struct ss_snapshot *snapshot = replay->history->snapshot;
 	bool splits_all = strcmp(allocator_setting(snapshot, "expandable_segments"), "True") == 0;
-	enum ss_layout_answer answer;
+	enum ss_block_layout_answer answer;
 
 	if (!reserved_find(&replay->reserved, replay->history, replay->device) ||
 	    !collect_starts(replay))
@@ -504,7 +506,7 @@ enum ss_status ss_history_replay(struct ss_history *history, struct ss_device_me
 	struct replay replay = { .history = history,
 				 .device = device,
 				 .reserved = { .memory = history->memory } };
-	enum ss_layout_answer answer;
+	enum ss_block_layout_answer answer;
 
 	/* without the end the beginning is unknown; old recordings do not say what is freed */
 	if (!device->is_compared || device->unmatched || device->odd_events ||

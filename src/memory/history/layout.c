@@ -17,47 +17,48 @@
 /* Beyond any device; sums of two still fit. */
 #define BLOCK_BYTES_MAX (INT64_C(1) << 61)
 
-void ss_layout_init(struct ss_block_layout *layout, struct ss_memory *memory)
+void ss_block_layout_init(struct ss_block_layout *layout, struct ss_memory *memory)
 {
 	*layout = (struct ss_block_layout){ .memory = memory,
 					    .free_place = SS_NO_BLOCK,
 					    .next_segment = SS_LAYOUT_PAGES + 1,
 					    .max_split_bytes = INT64_MAX };
-	ss_address_map_init(&layout->starts, memory);
-	ss_address_map_init(&layout->ends, memory);
+	ss_pointer_map_init(&layout->starts, memory);
+	ss_pointer_map_init(&layout->ends, memory);
 }
 
-void ss_layout_release(struct ss_block_layout *layout)
+void ss_block_layout_release(struct ss_block_layout *layout)
 {
-	ss_address_map_release(&layout->starts);
-	ss_address_map_release(&layout->ends);
+	ss_pointer_map_release(&layout->starts);
+	ss_pointer_map_release(&layout->ends);
 	ss_memory_free(layout->memory, layout->blocks, layout->capacity * sizeof(*layout->blocks));
 	layout->blocks = NULL;
 	layout->count = layout->capacity = 0;
 }
 
-int64_t ss_layout_round(int64_t requested)
+int64_t ss_block_layout_round(int64_t requested)
 {
 	if (requested < BLOCK_BYTES_MIN)
 		return BLOCK_BYTES_MIN;
 	return (requested + BLOCK_BYTES_MIN - 1) / BLOCK_BYTES_MIN * BLOCK_BYTES_MIN;
 }
 
-bool ss_layout_splits(const struct ss_block_layout *layout, int64_t rounded, int64_t left)
+bool ss_block_layout_splits(const struct ss_block_layout *layout, int64_t rounded, int64_t left)
 {
 	if (rounded <= SMALL_BYTES || layout->splits_all)
 		return left >= BLOCK_BYTES_MIN;
 	return rounded < layout->max_split_bytes && left > SMALL_BYTES;
 }
 
-const struct ss_layout_block *ss_layout_at(const struct ss_block_layout *layout, uint64_t address)
+const struct ss_block_layout_item *ss_block_layout_at(const struct ss_block_layout *layout,
+						      uint64_t address)
 {
-	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
+	uint32_t index = ss_pointer_map_find(&layout->starts, address, SS_NO_BLOCK);
 
 	return index == SS_NO_BLOCK ? NULL : &layout->blocks[index];
 }
 
-static uint64_t layout_block_end(const struct ss_layout_block *block)
+static uint64_t layout_block_end(const struct ss_block_layout_item *block)
 {
 	return block->address + (uint64_t)block->bytes;
 }
@@ -79,16 +80,16 @@ static bool layout_take_slot(struct ss_block_layout *layout, uint32_t *out)
 	return true;
 }
 
-enum ss_layout_answer ss_layout_place(struct ss_block_layout *layout,
-				      const struct ss_layout_block *block)
+enum ss_block_layout_answer ss_block_layout_place(struct ss_block_layout *layout,
+						  const struct ss_block_layout_item *block)
 {
 	uint32_t index;
 
 	/* none of no bytes, none beyond the end of all addresses, no two at one place */
 	if (block->bytes <= 0 || block->bytes > BLOCK_BYTES_MAX ||
 	    block->address + (uint64_t)block->bytes < block->address ||
-	    ss_layout_at(layout, block->address) ||
-	    ss_address_map_find(&layout->ends, layout_block_end(block), SS_NO_BLOCK) != SS_NO_BLOCK)
+	    ss_block_layout_at(layout, block->address) ||
+	    ss_pointer_map_find(&layout->ends, layout_block_end(block), SS_NO_BLOCK) != SS_NO_BLOCK)
 		return SS_LAYOUT_ODD;
 	if (!layout_take_slot(layout, &index))
 		return SS_LAYOUT_FULL;
@@ -97,18 +98,18 @@ enum ss_layout_answer ss_layout_place(struct ss_block_layout *layout,
 	layout->live_count++;
 	if (block->segment >= layout->next_segment)
 		layout->next_segment = block->segment + 1;
-	return ss_address_map_put(&layout->starts, block->address, index) &&
-			       ss_address_map_put(&layout->ends, layout_block_end(block), index)
+	return ss_pointer_map_put(&layout->starts, block->address, index) &&
+			       ss_pointer_map_put(&layout->ends, layout_block_end(block), index)
 		       ? SS_LAYOUT_FITS
 		       : SS_LAYOUT_FULL;
 }
 
 static void layout_drop_block(struct ss_block_layout *layout, uint32_t index)
 {
-	struct ss_layout_block *block = &layout->blocks[index];
+	struct ss_block_layout_item *block = &layout->blocks[index];
 
-	ss_address_map_take(&layout->starts, block->address, SS_NO_BLOCK);
-	ss_address_map_take(&layout->ends, layout_block_end(block), SS_NO_BLOCK);
+	ss_pointer_map_take(&layout->starts, block->address, SS_NO_BLOCK);
+	ss_pointer_map_take(&layout->ends, layout_block_end(block), SS_NO_BLOCK);
 	block->is_used = false;
 	block->row = layout->free_place;
 	layout->free_place = index;
@@ -118,19 +119,19 @@ static void layout_drop_block(struct ss_block_layout *layout, uint32_t index)
 /* Makes the block shorter; the end of all of it is free for another one. */
 static bool layout_shorten_block(struct ss_block_layout *layout, uint32_t index, int64_t bytes)
 {
-	struct ss_layout_block *block = &layout->blocks[index];
+	struct ss_block_layout_item *block = &layout->blocks[index];
 
-	ss_address_map_take(&layout->ends, layout_block_end(block), SS_NO_BLOCK);
+	ss_pointer_map_take(&layout->ends, layout_block_end(block), SS_NO_BLOCK);
 	block->bytes = bytes;
-	return ss_address_map_put(&layout->ends, layout_block_end(block), index);
+	return ss_pointer_map_put(&layout->ends, layout_block_end(block), index);
 }
 
-enum ss_layout_answer ss_layout_alloc(struct ss_block_layout *layout, uint64_t address,
-				      int64_t requested, uint32_t row, int64_t *bytes)
+enum ss_block_layout_answer ss_block_layout_alloc(struct ss_block_layout *layout, uint64_t address,
+						  int64_t requested, uint32_t row, int64_t *bytes)
 {
-	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
-	int64_t rounded = ss_layout_round(requested), left;
-	struct ss_layout_block *block;
+	uint32_t index = ss_pointer_map_find(&layout->starts, address, SS_NO_BLOCK);
+	int64_t rounded = ss_block_layout_round(requested), left;
+	struct ss_block_layout_item *block;
 
 	if (index == SS_NO_BLOCK)
 		return SS_LAYOUT_ODD;
@@ -141,23 +142,23 @@ enum ss_layout_answer ss_layout_alloc(struct ss_block_layout *layout, uint64_t a
 	block->state = SS_BLOCK_ALLOCATED;
 	block->row = row;
 	*bytes = block->bytes;
-	if (ss_layout_splits(layout, rounded, left)) {
-		struct ss_layout_block rest = { .address = address + (uint64_t)rounded,
-						.bytes = left,
-						.row = SS_NO_BLOCK,
-						.segment = block->segment };
+	if (ss_block_layout_splits(layout, rounded, left)) {
+		struct ss_block_layout_item rest = { .address = address + (uint64_t)rounded,
+						     .bytes = left,
+						     .row = SS_NO_BLOCK,
+						     .segment = block->segment };
 
 		*bytes = rounded;
 		if (!layout_shorten_block(layout, index, rounded))
 			return SS_LAYOUT_FULL;
-		return ss_layout_place(layout, &rest);
+		return ss_block_layout_place(layout, &rest);
 	}
 	return SS_LAYOUT_FITS;
 }
 
-enum ss_layout_answer ss_layout_let_go(struct ss_block_layout *layout, uint64_t address)
+enum ss_block_layout_answer ss_block_layout_let_go(struct ss_block_layout *layout, uint64_t address)
 {
-	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
+	uint32_t index = ss_pointer_map_find(&layout->starts, address, SS_NO_BLOCK);
 
 	if (index == SS_NO_BLOCK || layout->blocks[index].state != SS_BLOCK_ALLOCATED)
 		return SS_LAYOUT_ODD;
@@ -168,8 +169,8 @@ enum ss_layout_answer ss_layout_let_go(struct ss_block_layout *layout, uint64_t 
 /* Joins the free block with the one behind it, if that is free, too. */
 static bool layout_join_next(struct ss_block_layout *layout, uint32_t index)
 {
-	struct ss_layout_block *block = &layout->blocks[index];
-	uint32_t next = ss_address_map_find(&layout->starts, layout_block_end(block), SS_NO_BLOCK);
+	struct ss_block_layout_item *block = &layout->blocks[index];
+	uint32_t next = ss_pointer_map_find(&layout->starts, layout_block_end(block), SS_NO_BLOCK);
 	int64_t bytes;
 
 	if (next == SS_NO_BLOCK || layout->blocks[next].state != SS_BLOCK_INACTIVE ||
@@ -178,15 +179,15 @@ static bool layout_join_next(struct ss_block_layout *layout, uint32_t index)
 		return true;
 	bytes = layout->blocks[next].bytes;
 	layout_drop_block(layout, next);
-	ss_address_map_take(&layout->ends, layout_block_end(block), SS_NO_BLOCK);
+	ss_pointer_map_take(&layout->ends, layout_block_end(block), SS_NO_BLOCK);
 	block->bytes += bytes;
-	return ss_address_map_put(&layout->ends, layout_block_end(block), index);
+	return ss_pointer_map_put(&layout->ends, layout_block_end(block), index);
 }
 
 /* Joins the free block with its neighbours. */
 static bool layout_join_blocks(struct ss_block_layout *layout, uint32_t index)
 {
-	uint32_t before = ss_address_map_find(&layout->ends, layout->blocks[index].address,
+	uint32_t before = ss_pointer_map_find(&layout->ends, layout->blocks[index].address,
 					      SS_NO_BLOCK);
 
 	if (!layout_join_next(layout, index))
@@ -197,10 +198,10 @@ static bool layout_join_blocks(struct ss_block_layout *layout, uint32_t index)
 	return layout_join_next(layout, before);
 }
 
-enum ss_layout_answer ss_layout_free(struct ss_block_layout *layout, uint64_t address,
-				     int64_t *bytes)
+enum ss_block_layout_answer ss_block_layout_free(struct ss_block_layout *layout, uint64_t address,
+						 int64_t *bytes)
 {
-	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
+	uint32_t index = ss_pointer_map_find(&layout->starts, address, SS_NO_BLOCK);
 
 	if (index == SS_NO_BLOCK || layout->blocks[index].state == SS_BLOCK_INACTIVE)
 		return SS_LAYOUT_ODD;
@@ -209,20 +210,20 @@ enum ss_layout_answer ss_layout_free(struct ss_block_layout *layout, uint64_t ad
 	return layout_join_blocks(layout, index) ? SS_LAYOUT_FITS : SS_LAYOUT_FULL;
 }
 
-enum ss_layout_answer ss_layout_add(struct ss_block_layout *layout, uint64_t address, int64_t bytes,
-				    bool is_map)
+enum ss_block_layout_answer ss_block_layout_add(struct ss_block_layout *layout, uint64_t address,
+						int64_t bytes, bool is_map)
 {
-	struct ss_layout_block block = { .address = address,
-					 .bytes = bytes,
-					 .row = SS_NO_BLOCK,
-					 .segment = is_map ? SS_LAYOUT_PAGES
-							   : layout->next_segment };
-	enum ss_layout_answer answer = ss_layout_place(layout, &block);
+	struct ss_block_layout_item block = { .address = address,
+					      .bytes = bytes,
+					      .row = SS_NO_BLOCK,
+					      .segment = is_map ? SS_LAYOUT_PAGES
+								: layout->next_segment };
+	enum ss_block_layout_answer answer = ss_block_layout_place(layout, &block);
 
 	if (answer != SS_LAYOUT_FITS || !is_map)
 		return answer;
 	return layout_join_blocks(layout,
-				  ss_address_map_find(&layout->starts, address, SS_NO_BLOCK))
+				  ss_pointer_map_find(&layout->starts, address, SS_NO_BLOCK))
 		       ? SS_LAYOUT_FITS
 		       : SS_LAYOUT_FULL;
 }
@@ -240,16 +241,16 @@ static uint32_t layout_find_around(struct ss_block_layout *layout, uint64_t addr
 	return SS_NO_BLOCK;
 }
 
-enum ss_layout_answer ss_layout_remove(struct ss_block_layout *layout, uint64_t address,
-				       int64_t bytes, bool is_unmap)
+enum ss_block_layout_answer ss_block_layout_remove(struct ss_block_layout *layout, uint64_t address,
+						   int64_t bytes, bool is_unmap)
 {
 	uint64_t end = address + (uint64_t)bytes;
-	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
-	struct ss_layout_block before, behind;
-	enum ss_layout_answer answer = SS_LAYOUT_FITS;
+	uint32_t index = ss_pointer_map_find(&layout->starts, address, SS_NO_BLOCK);
+	struct ss_block_layout_item before, behind;
+	enum ss_block_layout_answer answer = SS_LAYOUT_FITS;
 
 	if (index == SS_NO_BLOCK && is_unmap) /* the beginning of the block stays */
-		index = ss_address_map_find(&layout->ends, end, SS_NO_BLOCK);
+		index = ss_pointer_map_find(&layout->ends, end, SS_NO_BLOCK);
 	if (index == SS_NO_BLOCK && is_unmap)
 		index = layout_find_around(layout, address, end);
 	if (index == SS_NO_BLOCK || layout->blocks[index].state != SS_BLOCK_INACTIVE)
@@ -262,18 +263,18 @@ enum ss_layout_answer ss_layout_remove(struct ss_block_layout *layout, uint64_t 
 	behind.bytes -= before.bytes + bytes;
 	behind.address = end;
 	if (before.bytes)
-		answer = ss_layout_place(layout, &before);
+		answer = ss_block_layout_place(layout, &before);
 	if (behind.bytes && answer == SS_LAYOUT_FITS)
-		answer = ss_layout_place(layout, &behind);
+		answer = ss_block_layout_place(layout, &behind);
 	return answer;
 }
 
-bool ss_layout_sum(const struct ss_block_layout *layout, struct ss_layout_free *out)
+bool ss_block_layout_sum(const struct ss_block_layout *layout, struct ss_block_layout_free *out)
 {
 	size_t bytes = ((size_t)layout->next_segment + 1) * sizeof(uint8_t);
 	uint8_t *in_use = ss_memory_resize(layout->memory, NULL, 0, bytes);
 
-	*out = (struct ss_layout_free){ 0 };
+	*out = (struct ss_block_layout_free){ 0 };
 	if (!in_use)
 		return false;
 	memset(in_use, 0, bytes);
@@ -281,16 +282,17 @@ bool ss_layout_sum(const struct ss_block_layout *layout, struct ss_layout_free *
 		if (layout->blocks[i].is_used && layout->blocks[i].state != SS_BLOCK_INACTIVE)
 			in_use[layout->blocks[i].segment] = 1;
 	for (uint32_t i = 0; i < layout->count; i++) {
-		const struct ss_layout_block *block = &layout->blocks[i];
+		const struct ss_block_layout_item *block = &layout->blocks[i];
 
 		if (!block->is_used || block->state != SS_BLOCK_INACTIVE)
 			continue;
-		out->free_bytes = ss_bytes_add(out->free_bytes, block->bytes);
+		out->free_bytes = ss_amount_add(out->free_bytes, block->bytes);
 		if (block->bytes > out->largest_bytes)
 			out->largest_bytes = block->bytes;
-		out->paged_bytes = ss_bytes_add(out->paged_bytes, ss_layout_pages(block->bytes));
+		out->paged_bytes = ss_amount_add(out->paged_bytes,
+						 ss_block_layout_pages(block->bytes));
 		if (!in_use[block->segment])
-			out->releasable_bytes = ss_bytes_add(out->releasable_bytes, block->bytes);
+			out->releasable_bytes = ss_amount_add(out->releasable_bytes, block->bytes);
 	}
 	ss_memory_free(layout->memory, in_use, bytes);
 	return true;

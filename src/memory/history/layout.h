@@ -15,7 +15,7 @@
 #include "memory/history/address_map.h"
 #include "memory/load/snapshot.h"
 
-enum ss_layout_answer { SS_LAYOUT_FITS, SS_LAYOUT_ODD, SS_LAYOUT_FULL /* no memory */ };
+enum ss_block_layout_answer { SS_LAYOUT_FITS, SS_LAYOUT_ODD, SS_LAYOUT_FULL /* no memory */ };
 
 #define SS_NO_BLOCK UINT32_MAX
 
@@ -25,7 +25,7 @@ enum ss_layout_answer { SS_LAYOUT_FITS, SS_LAYOUT_ODD, SS_LAYOUT_FULL /* no memo
  */
 #define SS_LAYOUT_PAGES 0u
 
-struct ss_layout_block {
+struct ss_block_layout_item {
 	uint64_t address;
 	int64_t bytes;
 	uint32_t row;     /* of its allocation, or what the caller calls it */
@@ -36,63 +36,66 @@ struct ss_layout_block {
 
 struct ss_block_layout {
 	struct ss_memory *memory;
-	struct ss_layout_block *blocks;
+	struct ss_block_layout_item *blocks;
 	uint32_t count, capacity;
 	uint32_t free_place; /* list of places that can be used again, by row */
 	uint32_t live_count;
-	struct ss_address_map starts, ends; /* block by its first, and by the byte behind it */
+	struct ss_pointer_map starts, ends; /* block by its first, and by the byte behind it */
 	uint32_t next_segment;
 	uint64_t looked_at;      /* blocks, in searches for the one around an address */
 	int64_t max_split_bytes; /* larger requests get whole blocks */
 	bool splits_all;         /* expandable segments: whatever is left is kept */
 };
 
-void ss_layout_init(struct ss_block_layout *layout, struct ss_memory *memory);
-void ss_layout_release(struct ss_block_layout *layout);
+void ss_block_layout_init(struct ss_block_layout *layout, struct ss_memory *memory);
+void ss_block_layout_release(struct ss_block_layout *layout);
 
 /* A block as it is at the beginning. */
-enum ss_layout_answer ss_layout_place(struct ss_block_layout *layout,
-				      const struct ss_layout_block *block);
+enum ss_block_layout_answer ss_block_layout_place(struct ss_block_layout *layout,
+						  const struct ss_block_layout_item *block);
 
 /* The size of the block that a request gets is left in `bytes`. */
-enum ss_layout_answer ss_layout_alloc(struct ss_block_layout *layout, uint64_t address,
-				      int64_t requested, uint32_t row, int64_t *bytes);
-enum ss_layout_answer ss_layout_let_go(struct ss_block_layout *layout, uint64_t address);
-enum ss_layout_answer ss_layout_free(struct ss_block_layout *layout, uint64_t address,
-				     int64_t *bytes);
+enum ss_block_layout_answer ss_block_layout_alloc(struct ss_block_layout *layout, uint64_t address,
+						  int64_t requested, uint32_t row, int64_t *bytes);
+enum ss_block_layout_answer ss_block_layout_let_go(struct ss_block_layout *layout,
+						   uint64_t address);
+enum ss_block_layout_answer ss_block_layout_free(struct ss_block_layout *layout, uint64_t address,
+						 int64_t *bytes);
 
 /* A segment, or pages of an expandable one. */
-enum ss_layout_answer ss_layout_add(struct ss_block_layout *layout, uint64_t address, int64_t bytes,
-				    bool is_map);
-enum ss_layout_answer ss_layout_remove(struct ss_block_layout *layout, uint64_t address,
-				       int64_t bytes, bool is_unmap);
+enum ss_block_layout_answer ss_block_layout_add(struct ss_block_layout *layout, uint64_t address,
+						int64_t bytes, bool is_map);
+enum ss_block_layout_answer ss_block_layout_remove(struct ss_block_layout *layout, uint64_t address,
+						   int64_t bytes, bool is_unmap);
 
 /* What is given for a request where a whole block is not: multiples of 512 bytes. */
-int64_t ss_layout_round(int64_t requested);
+int64_t ss_block_layout_round(int64_t requested);
 
 /* Whether so much that would be left of a block is kept apart. */
-bool ss_layout_splits(const struct ss_block_layout *layout, int64_t rounded, int64_t left);
+bool ss_block_layout_splits(const struct ss_block_layout *layout, int64_t rounded, int64_t left);
 
 /* The block that begins there, or NULL. */
-const struct ss_layout_block *ss_layout_at(const struct ss_block_layout *layout, uint64_t address);
+const struct ss_block_layout_item *ss_block_layout_at(const struct ss_block_layout *layout,
+						      uint64_t address);
 
 /* kLargeBuffer of the allocator: the pages of expandable segments, but for small blocks. */
 #define SS_LAYOUT_PAGE_BYTES (INT64_C(20) << 20)
 
 /* The part of the bytes that is whole pages. */
-static inline int64_t ss_layout_pages(int64_t bytes)
+static inline int64_t ss_block_layout_pages(int64_t bytes)
 {
 	return bytes / SS_LAYOUT_PAGE_BYTES * SS_LAYOUT_PAGE_BYTES;
 }
 
 /* What is free now. */
-struct ss_layout_free {
+struct ss_block_layout_free {
 	int64_t free_bytes, largest_bytes;
 	int64_t releasable_bytes; /* segments that are wholly free */
 	int64_t paged_bytes;      /* whole pages of expandable segments that would fit into them */
 };
 
 /* False at the limit. */
-SS_MUST_USE bool ss_layout_sum(const struct ss_block_layout *layout, struct ss_layout_free *out);
+SS_MUST_USE bool ss_block_layout_sum(const struct ss_block_layout *layout,
+				     struct ss_block_layout_free *out);
 
 #endif

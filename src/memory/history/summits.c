@@ -23,7 +23,7 @@ static void climb_add_summit(struct climb *climb)
 	struct ss_summits *out = climb->out;
 
 	if (climb->top_event < 0 ||
-	    ss_bytes_less(climb->top_bytes, climb->low_bytes) < climb->swing_bytes)
+	    ss_amount_subtract(climb->top_bytes, climb->low_bytes) < climb->swing_bytes)
 		return;
 	out->count++;
 	if (climb->top_event < climb->event)
@@ -37,12 +37,12 @@ static void climb_add_summit(struct climb *climb)
 /* Looks for a rise and a fall of at least `swing_bytes`; the top between them is a peak. */
 static void climb_take_event(struct climb *climb, int64_t event, int64_t active_bytes)
 {
-	bool fell = ss_bytes_less(climb->top_bytes, active_bytes) >= climb->swing_bytes;
+	bool fell = ss_amount_subtract(climb->top_bytes, active_bytes) >= climb->swing_bytes;
 
 	if (climb->falls) {
 		if (active_bytes < climb->low_bytes)
 			climb->low_bytes = active_bytes;
-		if (ss_bytes_less(active_bytes, climb->low_bytes) < climb->swing_bytes)
+		if (ss_amount_subtract(active_bytes, climb->low_bytes) < climb->swing_bytes)
 			return;
 		climb->falls = false;
 	} else if (fell) {
@@ -75,10 +75,11 @@ void ss_summits_find(const struct ss_history *history, const struct ss_device_me
 	for (uint32_t i = 0; i < device->count; i++) {
 		uint32_t row = device->first + i;
 
-		active = ss_bytes_add(active, ss_history_change(history, row));
+		active = ss_amount_add(active, ss_history_change(history, row));
 		if (reserved >= 0)
-			reserved = ss_bytes_add(reserved,
-						ss_history_reserved_change(history->snapshot, row));
+			reserved = ss_amount_add(reserved,
+						 ss_history_reserved_change(history->snapshot,
+									    row));
 		climb_take_event(&climb, i, active);
 		if (i <= event) {
 			out->active_bytes = active;

@@ -108,7 +108,7 @@ static uint32_t map_find_block(const struct ss_block_map *map, uint64_t address)
 /* Which allocation the blocks of the end come from: the last one there that was not freed. */
 static void map_find_rows(const struct map_making *work)
 {
-	const struct ss_memory_events *events = &work->subject->snapshot->events;
+	const struct ss_snapshot_events *events = &work->subject->snapshot->events;
 	uint32_t first = work->device->first, end = first + work->device->count;
 
 	for (uint32_t row = first; row < end; row++) {
@@ -146,7 +146,7 @@ static bool collect_edges(struct map_making *work)
 {
 	const struct ss_snapshot *snapshot = work->subject->snapshot;
 	const struct ss_device_memory *device = work->device;
-	const struct ss_memory_events *events = &snapshot->events;
+	const struct ss_snapshot_events *events = &snapshot->events;
 	bool whole = true;
 
 	for (uint32_t i = 0; i < device->segment_count && whole; i++) {
@@ -185,7 +185,7 @@ static int map_block_compare(const void *a, const void *b)
 /* The purpose of old blocks is that of the end; ss_live_blocks_init() has both, too. */
 static bool collect_used(struct map_making *work)
 {
-	const struct ss_memory_events *events = &work->subject->snapshot->events;
+	const struct ss_snapshot_events *events = &work->subject->snapshot->events;
 	const struct ss_history *history = work->subject->history;
 	const struct ss_device_memory *device = work->device;
 	bool whole = true;

@@ -55,7 +55,7 @@ static void run_unhide(struct checkpoint_trial *trying, uint32_t number)
 	struct checkpoint_run *run = &trying->runs[number];
 
 	if (run->is_hidden)
-		trying->hidden_bytes = ss_bytes_less(trying->hidden_bytes, run->held_bytes);
+		trying->hidden_bytes = ss_amount_subtract(trying->hidden_bytes, run->held_bytes);
 	run->is_hidden = false;
 }
 
@@ -70,7 +70,7 @@ static void run_forget_result(struct checkpoint_trial *trying, struct checkpoint
 		if (trying->run_of[row - first] != number + 1 || history->partner[row] < end)
 			continue;
 		trying->run_of[row - first] = 0;
-		run->held_bytes = ss_bytes_less(run->held_bytes, history->bytes[row]);
+		run->held_bytes = ss_amount_subtract(run->held_bytes, history->bytes[row]);
 		return;
 	}
 }
@@ -85,7 +85,7 @@ static void trial_end_run(struct checkpoint_trial *trying, uint32_t row)
 	run = &trying->runs[trying->open];
 	run_forget_result(trying, run, trying->open, row);
 	run->is_hidden = true;
-	trying->hidden_bytes = ss_bytes_add(trying->hidden_bytes, run->held_bytes);
+	trying->hidden_bytes = ss_amount_add(trying->hidden_bytes, run->held_bytes);
 	trying->open = NO_RUN;
 }
 
@@ -124,7 +124,7 @@ static void trial_enter_run(struct checkpoint_trial *trying, uint32_t inside, ui
 
 static void trial_measure_peak(struct checkpoint_trial *trying)
 {
-	int64_t bytes = ss_bytes_less(trying->active_bytes, trying->hidden_bytes);
+	int64_t bytes = ss_amount_subtract(trying->active_bytes, trying->hidden_bytes);
 
 	if (bytes > trying->peak_bytes)
 		trying->peak_bytes = bytes;
@@ -141,7 +141,7 @@ static void trial_allocate(struct checkpoint_trial *trying, uint32_t row, uint32
 		return;
 	trying->run_of[row - trying->device->first] = trying->open + 1;
 	run = &trying->runs[trying->open];
-	run->held_bytes = ss_bytes_add(run->held_bytes, trying->subject->history->bytes[row]);
+	run->held_bytes = ss_amount_add(run->held_bytes, trying->subject->history->bytes[row]);
 }
 
 static void trial_free(struct checkpoint_trial *trying, uint32_t row, enum ss_stack_phase phase)
@@ -158,17 +158,18 @@ static void trial_free(struct checkpoint_trial *trying, uint32_t row, enum ss_st
 		run_unhide(trying, number);
 		trial_measure_peak(trying);
 	}
-	run->held_bytes = ss_bytes_less(run->held_bytes, history->bytes[made]);
+	run->held_bytes = ss_amount_subtract(run->held_bytes, history->bytes[made]);
 	if (run->is_hidden)
-		trying->hidden_bytes = ss_bytes_less(trying->hidden_bytes, history->bytes[made]);
+		trying->hidden_bytes = ss_amount_subtract(trying->hidden_bytes,
+							  history->bytes[made]);
 }
 
 /* Follows the memory in use less that of hidden runs, and its peak. */
 static void trial_replay_events(struct checkpoint_trial *trying)
 {
-	const struct ss_stack_places *spots = trying->subject->spots;
+	const struct ss_snapshot_places *spots = trying->subject->spots;
 	const struct ss_history *history = trying->subject->history;
-	const struct ss_memory_events *events = &trying->subject->snapshot->events;
+	const struct ss_snapshot_events *events = &trying->subject->snapshot->events;
 	uint32_t first = trying->device->first, end = first + trying->device->count;
 
 	trial_measure_peak(trying);
@@ -186,7 +187,7 @@ static void trial_replay_events(struct checkpoint_trial *trying)
 			trial_allocate(trying, row, inside);
 		else
 			trial_free(trying, row, phase);
-		trying->active_bytes = ss_bytes_add(trying->active_bytes, change);
+		trying->active_bytes = ss_amount_add(trying->active_bytes, change);
 		trial_measure_peak(trying);
 	}
 }
@@ -213,7 +214,7 @@ static enum ss_status checkpoint_try(const struct ss_snapshot_subject *subject,
 		trial_replay_events(&trying);
 	ss_memory_free(memory, trying.runs, (size_t)trying.run_capacity * sizeof(*trying.runs));
 	ss_arena_release(&scratch);
-	*saved_bytes = ss_bytes_less(device->peak_active_bytes, trying.peak_bytes);
+	*saved_bytes = ss_amount_subtract(device->peak_active_bytes, trying.peak_bytes);
 	return trying.failed ? ss_fail_memory(err, "the runs of a call") : SS_OK;
 }
 
@@ -249,7 +250,7 @@ struct call_counting {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_live_blocks *held;
 	struct call_state *states;  /* per line */
-	struct ss_address_map seen; /* line and what is inside of it: the run it was last in */
+	struct ss_pointer_map seen; /* line and what is inside of it: the run it was last in */
 	struct call_share *shares;
 	uint32_t share_count, share_capacity;
 	uint32_t *counts; /* per stack: activations held */
@@ -273,7 +274,7 @@ static bool levels_contain_line(const struct call_level *levels, uint32_t count,
 	return false;
 }
 
-static bool stack_has_modules(const struct ss_stack_places *spots, const uint32_t *frames,
+static bool stack_has_modules(const struct ss_snapshot_places *spots, const uint32_t *frames,
 			      uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -290,7 +291,7 @@ static bool stack_has_modules(const struct ss_stack_places *spots, const uint32_
 static uint32_t find_levels(const struct ss_snapshot_subject *subject, uint32_t stack,
 			    struct call_level *levels, uint32_t capacity)
 {
-	const struct ss_stack_places *spots = subject->spots;
+	const struct ss_snapshot_places *spots = subject->spots;
 	const struct ss_stacks *stacks = &subject->snapshot->stacks;
 	const struct ss_frame_list *list = &stacks->items[stack];
 	const uint32_t *frames = list->count ? stacks->frames + list->first : NULL;
@@ -333,11 +334,11 @@ static bool call_enter(struct call_counting *counting, struct call_state *state,
 
 	if (!state->turn ||
 	    (level->inside != state->inside &&
-	     (level->is_module || ss_address_map_find(&counting->seen, key, 0) == state->turn)))
+	     (level->is_module || ss_pointer_map_find(&counting->seen, key, 0) == state->turn)))
 		state->turn++;
 	state->call.is_module = level->is_module;
 	state->inside = level->inside;
-	return ss_address_map_put(&counting->seen, key, state->turn);
+	return ss_pointer_map_put(&counting->seen, key, state->turn);
 }
 
 /* Charges a held block to all calls on its stack. */
@@ -347,13 +348,13 @@ static bool count_block(struct call_counting *counting, const struct ss_live_blo
 	uint32_t count = find_levels(counting->subject, block->stack, levels, DEPTH_MAX);
 
 	counting->counts[block->stack]++;
-	counting->bytes[block->stack] = ss_bytes_add(counting->bytes[block->stack], block->bytes);
+	counting->bytes[block->stack] = ss_amount_add(counting->bytes[block->stack], block->bytes);
 	for (uint32_t i = 0; i < count; i++) {
 		struct call_state *state = &counting->states[levels[i].line];
 		struct ss_call *call = &state->call;
 
 		call->line = levels[i].line;
-		call->bytes = ss_bytes_add(call->bytes, block->bytes);
+		call->bytes = ss_amount_add(call->bytes, block->bytes);
 		call->blocks++;
 		if (block->bytes > call->largest_bytes) {
 			call->largest_bytes = block->bytes;
@@ -396,7 +397,7 @@ static uint32_t least_count(const struct call_share *shares, uint32_t count, int
 	int64_t passed = 0;
 
 	for (uint32_t i = 0; i + 1 < count; i++) {
-		passed = ss_bytes_add(passed, shares[i].bytes);
+		passed = ss_amount_add(passed, shares[i].bytes);
 		if (passed > bytes / FEW_SHARE)
 			return shares[i].count;
 	}
@@ -527,7 +528,7 @@ enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_su
 
 	*calls = (struct ss_calls){ .memory = held->memory };
 	ss_arena_init(&scratch, held->memory);
-	ss_address_map_init(&counting.seen, held->memory);
+	ss_pointer_map_init(&counting.seen, held->memory);
 	counting.states = SS_ARENA_NEW(&scratch, struct call_state,
 				       (size_t)subject->spots->texts.count + 1);
 	counting.counts = SS_ARENA_NEW(&scratch, uint32_t, stacks);
@@ -536,12 +537,12 @@ enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_su
 		calls_count_blocks(&counting) && calls_take_counted(&counting, calls);
 	ss_memory_free(held->memory, counting.shares,
 		       (size_t)counting.share_capacity * sizeof(*counting.shares));
-	ss_address_map_release(&counting.seen);
+	ss_pointer_map_release(&counting.seen);
 	ss_arena_release(&scratch);
 	if (!whole)
 		return ss_fail_memory(err, "the calls");
 	/* without backward nothing is kept for it */
-	return ss_stack_places_has(subject->spots, SS_STACK_BACKWARD)
+	return ss_snapshot_places_has(subject->spots, SS_STACK_BACKWARD)
 		       ? try_checkpoints(calls, subject, device, err)
 		       : SS_OK;
 }

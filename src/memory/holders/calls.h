@@ -19,7 +19,7 @@
 #include "memory/holders/live_blocks.h"
 
 struct ss_call {
-	uint32_t line;  /* or module: id in ss_stack_places.texts */
+	uint32_t line;  /* or module: id in ss_snapshot_places.texts */
 	uint32_t stack; /* of its largest block */
 	int64_t bytes, largest_bytes;
 	int64_t saved_bytes; /* of the peak, by a checkpoint around each run; -1: not told */

@@ -72,7 +72,7 @@ static bool live_blocks_add_allocated(struct ss_live_blocks *held,
 				      const struct ss_snapshot_subject *subject,
 				      const struct ss_device_memory *device, uint32_t moment)
 {
-	const struct ss_memory_events *events = &subject->snapshot->events;
+	const struct ss_snapshot_events *events = &subject->snapshot->events;
 	const struct ss_history *history = subject->history;
 	uint32_t end = device->first + device->count;
 
@@ -153,11 +153,11 @@ void ss_live_blocks_release(struct ss_live_blocks *held)
 
 /* --- sums ---------------------------------------------------------------------------- */
 
-bool ss_tally_init(struct ss_tally *tally, struct ss_memory *memory, uint32_t count)
+bool ss_holders_init(struct ss_holders *tally, struct ss_memory *memory, uint32_t count)
 {
 	size_t bytes = ((size_t)count + 1) * sizeof(*tally->rows);
 
-	*tally = (struct ss_tally){ .memory = memory, .count = count, .capacity = count };
+	*tally = (struct ss_holders){ .memory = memory, .count = count, .capacity = count };
 	tally->rows = ss_memory_resize(memory, NULL, 0, bytes);
 	if (!tally->rows)
 		return false;
@@ -167,18 +167,19 @@ bool ss_tally_init(struct ss_tally *tally, struct ss_memory *memory, uint32_t co
 	return true;
 }
 
-void ss_tally_release(struct ss_tally *tally)
+void ss_holders_release(struct ss_holders *tally)
 {
 	ss_memory_free(tally->memory, tally->rows,
 		       ((size_t)tally->capacity + 1) * sizeof(*tally->rows));
 	tally->rows = NULL;
 }
 
-void ss_tally_add(struct ss_tally *tally, uint32_t id, int moment, int64_t bytes, uint32_t stack)
+void ss_holders_add(struct ss_holders *tally, uint32_t id, int moment, int64_t bytes,
+		    uint32_t stack)
 {
-	struct ss_tally_row *row = &tally->rows[id];
+	struct ss_holder *row = &tally->rows[id];
 
-	row->bytes[moment] = ss_bytes_add(row->bytes[moment], bytes);
+	row->bytes[moment] = ss_amount_add(row->bytes[moment], bytes);
 	row->blocks[moment]++;
 	if (bytes > row->largest_bytes || !row->largest_bytes) {
 		row->largest_bytes = bytes;
@@ -188,7 +189,7 @@ void ss_tally_add(struct ss_tally *tally, uint32_t id, int moment, int64_t bytes
 
 static int tally_row_compare(const void *left, const void *right)
 {
-	const struct ss_tally_row *a = left, *b = right;
+	const struct ss_holder *a = left, *b = right;
 
 	for (int i = 0; i < 2; i++)
 		if (a->bytes[i] != b->bytes[i])
@@ -196,7 +197,7 @@ static int tally_row_compare(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-void ss_tally_order(struct ss_tally *tally)
+void ss_holders_sort(struct ss_holders *tally)
 {
 	uint32_t kept = 0;
 

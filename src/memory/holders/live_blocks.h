@@ -35,7 +35,7 @@ enum ss_status ss_live_blocks_init(struct ss_live_blocks *held,
 void ss_live_blocks_release(struct ss_live_blocks *held);
 
 /* Sums by a number (a line, a stack, a purpose), at two moments. */
-struct ss_tally_row {
+struct ss_holder {
 	uint32_t id;
 	uint32_t stack; /* of the largest block */
 	int64_t largest_bytes;
@@ -43,17 +43,19 @@ struct ss_tally_row {
 	uint32_t blocks[2];
 };
 
-struct ss_tally {
+struct ss_holders {
 	struct ss_memory *memory;
-	struct ss_tally_row *rows; /* by id, until ss_tally_order() */
+	struct ss_holder *rows; /* by id, until ss_holders_sort() */
 	uint32_t count, capacity;
 };
 
-SS_MUST_USE bool ss_tally_init(struct ss_tally *tally, struct ss_memory *memory, uint32_t count);
-void ss_tally_release(struct ss_tally *tally);
-void ss_tally_add(struct ss_tally *tally, uint32_t id, int moment, int64_t bytes, uint32_t stack);
+SS_MUST_USE bool ss_holders_init(struct ss_holders *tally, struct ss_memory *memory,
+				 uint32_t count);
+void ss_holders_release(struct ss_holders *tally);
+void ss_holders_add(struct ss_holders *tally, uint32_t id, int moment, int64_t bytes,
+		    uint32_t stack);
 
 /* The largest first: by the first moment, then by the second; empty ones are dropped. */
-void ss_tally_order(struct ss_tally *tally);
+void ss_holders_sort(struct ss_holders *tally);
 
 #endif

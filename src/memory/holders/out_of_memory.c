@@ -35,7 +35,7 @@ bool ss_out_of_memory_has_expandable(const struct ss_snapshot *snapshot)
 
 /* What lines that leak had kept by then; -1: no memory. */
 static int64_t leaked_before(const struct ss_retained *kept, const struct ss_live_blocks *held,
-			     const struct ss_stack_places *spots)
+			     const struct ss_snapshot_places *spots)
 {
 	size_t count = (size_t)spots->texts.count + 1;
 	uint8_t *leaks = ss_memory_resize(held->memory, NULL, 0, count);
@@ -51,8 +51,8 @@ static int64_t leaked_before(const struct ss_retained *kept, const struct ss_liv
 
 		/* what the running step made may still be needed */
 		if (block->row != SS_NO_ROW && leaks[spots->line[block->stack]] &&
-		    ss_training_steps_at(&kept->rounds, block->row) < kept->complete_steps)
-			bytes = ss_bytes_add(bytes, block->bytes);
+		    ss_snapshot_steps_round(&kept->rounds, block->row) < kept->complete_steps)
+			bytes = ss_amount_add(bytes, block->bytes);
 	}
 	ss_memory_free(held->memory, leaks, count);
 	return bytes;
@@ -70,11 +70,11 @@ static void find_oom_cause(const struct ss_snapshot *snapshot, struct ss_out_of_
 		out->helps_leak_fix = out->leaked_bytes > 0;
 		return;
 	}
-	out->missing_bytes = out->asked_bytes - ss_bytes_add(out->oom->free_bytes, device_free);
+	out->missing_bytes = out->asked_bytes - ss_amount_add(out->oom->free_bytes, device_free);
 	if (out->missing_bytes < 0)
 		out->missing_bytes = 0;
 	/* a page of theirs is used again when all of it is free: smaller pieces stay pieces */
-	pages = ss_bytes_add(ss_layout_pages(device_free), out->oom->paged_bytes);
+	pages = ss_amount_add(ss_block_layout_pages(device_free), out->oom->paged_bytes);
 	out->helps_expandable = !expandable && out->asked_bytes <= pages;
 	out->helps_leak_fix = out->leaked_bytes > out->missing_bytes;
 	out->helps_checkpoint = out->purpose_bytes[SS_PURPOSE_ACTIVATION] > out->missing_bytes &&
@@ -93,7 +93,7 @@ enum ss_status ss_out_of_memory_find(const struct ss_snapshot_subject *subject,
 				     const struct ss_oom *oom, struct ss_out_of_memory *out,
 				     struct ss_error *err)
 {
-	const struct ss_memory_events *events = &subject->snapshot->events;
+	const struct ss_snapshot_events *events = &subject->snapshot->events;
 	struct ss_live_blocks held;
 	struct ss_retained kept;
 	enum ss_status status;
@@ -105,7 +105,7 @@ enum ss_status ss_out_of_memory_find(const struct ss_snapshot_subject *subject,
 	for (uint32_t i = 0; i < held.count; i++) {
 		int64_t *bytes = &out->purpose_bytes[held.items[i].purpose];
 
-		*bytes = ss_bytes_add(*bytes, held.items[i].bytes);
+		*bytes = ss_amount_add(*bytes, held.items[i].bytes);
 	}
 	status = ss_retained_init(&kept, subject, device, err);
 	if (status == SS_OK) {

@@ -30,8 +30,8 @@ static void count_kept(struct stack_sums *sums, uint32_t row, int64_t bytes, int
 		sums->first_row = row;
 	sums->last_row = row;
 	sums->blocks++;
-	sums->bytes = ss_bytes_add(sums->bytes, bytes);
-	sums->requested_bytes = ss_bytes_add(sums->requested_bytes, requested);
+	sums->bytes = ss_amount_add(sums->bytes, bytes);
+	sums->requested_bytes = ss_amount_add(sums->requested_bytes, requested);
 }
 
 static void count_step(struct stack_sums *sums, uint32_t step, int64_t requested)
@@ -45,8 +45,8 @@ static void count_step(struct stack_sums *sums, uint32_t step, int64_t requested
 		sums->step_bytes = 0;
 		sums->last_step = step;
 	}
-	sums->run_bytes = ss_bytes_add(sums->run_bytes, requested);
-	sums->step_bytes = ss_bytes_add(sums->step_bytes, requested);
+	sums->run_bytes = ss_amount_add(sums->run_bytes, requested);
+	sums->step_bytes = ss_amount_add(sums->step_bytes, requested);
 	if (sums->step_bytes > sums->most_bytes)
 		sums->most_bytes = sums->step_bytes;
 }
@@ -75,7 +75,7 @@ static void sum_stacks(const struct ss_snapshot_subject *subject,
 		       const struct ss_device_memory *device, struct ss_retained *kept,
 		       struct stack_sums *stacks)
 {
-	const struct ss_memory_events *events = &subject->snapshot->events;
+	const struct ss_snapshot_events *events = &subject->snapshot->events;
 	uint32_t step = 0;
 
 	for (uint32_t row = device->first; row < device->first + device->count; row++) {
@@ -115,14 +115,14 @@ static void retained_add_stack(struct ss_retained *kept, const struct ss_snapsho
 						       sums->first_row);
 	}
 	line->blocks += sums->blocks;
-	line->bytes = ss_bytes_add(line->bytes, sums->bytes);
-	line->requested_bytes = ss_bytes_add(line->requested_bytes, sums->requested_bytes);
+	line->bytes = ss_amount_add(line->bytes, sums->bytes);
+	line->requested_bytes = ss_amount_add(line->requested_bytes, sums->requested_bytes);
 	if (!is_leak(kept, sums, (enum ss_stack_phase)subject->spots->phase[stack]))
 		return;
 	if (sums->run > line->leak_steps)
 		line->leak_steps = sums->run;
-	line->leak_step_bytes = ss_bytes_add(line->leak_step_bytes,
-					     sums->run_bytes / (int64_t)sums->run);
+	line->leak_step_bytes = ss_amount_add(line->leak_step_bytes,
+					      sums->run_bytes / (int64_t)sums->run);
 }
 
 static int retained_line_compare(const void *left, const void *right)
@@ -143,8 +143,8 @@ static void order_lines(struct ss_retained *kept)
 	for (uint32_t i = 0; i < kept->count; i++) {
 		if (!kept->lines[i].blocks)
 			continue;
-		kept->leak_step_bytes = ss_bytes_add(kept->leak_step_bytes,
-						     kept->lines[i].leak_step_bytes);
+		kept->leak_step_bytes = ss_amount_add(kept->leak_step_bytes,
+						      kept->lines[i].leak_step_bytes);
 		kept->lines[count++] = kept->lines[i];
 	}
 	kept->count = count;
@@ -188,7 +188,7 @@ enum ss_status ss_retained_init(struct ss_retained *kept, const struct ss_snapsh
 	if (!kept->lines)
 		return ss_fail_memory(err, "what is kept");
 	memset(kept->lines, 0, ((size_t)kept->capacity + 1) * sizeof(*kept->lines));
-	if (ss_training_steps_init(&kept->rounds, subject->history, device, subject->spots, err) !=
+	if (ss_snapshot_steps_init(&kept->rounds, subject->history, device, subject->spots, err) !=
 	    SS_OK) {
 		ss_retained_release(kept);
 		return SS_ERR_LIMIT;
@@ -202,7 +202,7 @@ enum ss_status ss_retained_init(struct ss_retained *kept, const struct ss_snapsh
 
 void ss_retained_release(struct ss_retained *kept)
 {
-	ss_training_steps_release(&kept->rounds);
+	ss_snapshot_steps_release(&kept->rounds);
 	ss_memory_free(kept->memory, kept->lines,
 		       ((size_t)kept->capacity + 1) * sizeof(*kept->lines));
 	kept->lines = NULL;

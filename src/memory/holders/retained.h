@@ -18,7 +18,7 @@
 #include "memory/training_steps.h"
 
 struct ss_retained_line {
-	uint32_t line;  /* id in ss_stack_places.texts; 0: no stack */
+	uint32_t line;  /* id in ss_snapshot_places.texts; 0: no stack */
 	uint32_t stack; /* of the most that is kept */
 	int64_t stack_bytes;
 	int64_t bytes;           /* of blocks */
@@ -33,7 +33,7 @@ struct ss_retained_line {
 
 struct ss_retained {
 	struct ss_memory *memory;
-	struct ss_training_steps rounds;
+	struct ss_snapshot_steps rounds;
 	struct ss_retained_line *lines; /* leaks first, then by bytes */
 	uint32_t count, capacity;
 	uint32_t complete_steps; /* rounds that are over, with those before the first step */

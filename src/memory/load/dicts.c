@@ -157,7 +157,7 @@ static int64_t dict_size(struct ss_snapshot_reader *reader, const struct dict_fi
 {
 	if (!dict_has(fields, key) || !is_pickle_integer(fields->values[key]))
 		return -1;
-	if (fields->values[key]->word >= 0 && fields->values[key]->word <= SS_MEMORY_BYTES_MAX)
+	if (fields->values[key]->word >= 0 && fields->values[key]->word <= SS_SNAPSHOT_BYTES_MAX)
 		return fields->values[key]->word;
 	reader->out->odd_numbers++;
 	return 0;
@@ -249,7 +249,7 @@ static enum ss_status dict_read_event(struct ss_snapshot_reader *reader,
 	enum dict_key address = action == SS_ACTION_OOM ? KEY_DEVICE_FREE : KEY_ADDR;
 	uint32_t row, about = about_of(reader, fields);
 
-	row = about == SS_NO_ID ? SS_NO_ID : ss_memory_events_add(&out->events, out->memory);
+	row = about == SS_NO_ID ? SS_NO_ID : ss_snapshot_events_add(&out->events, out->memory);
 	if (row == SS_NO_ID)
 		return ss_fail_memory(err, "the events");
 	out->events.action[row] = (uint8_t)action;

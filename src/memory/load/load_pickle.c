@@ -477,7 +477,7 @@ enum ss_status ss_snapshot_load(struct ss_source *source, const struct ss_snapsh
 		status = ss_source_peek(source, &next, &length, err);
 	/* no operation of a pickle is a bracket like that */
 	if (status == SS_OK)
-		status = length && *next == '[' ? ss_timeline_load(source, out, err)
+		status = length && *next == '[' ? ss_snapshot_load_timeline(source, out, err)
 						: read_pickle(source, options, out, err);
 	if (status != SS_OK)
 		ss_snapshot_release(out);

@@ -47,7 +47,7 @@ static enum ss_status fail_no_timeline(struct timeline_reading *reading)
 
 static enum ss_status timeline_add_point(struct timeline_reading *reading, int64_t time_ns)
 {
-	struct ss_memory_curve *curve = &reading->out->curve;
+	struct ss_snapshot_curve *curve = &reading->out->curve;
 	void *points = curve->points;
 
 	if (!ss_memory_reserve(reading->out->memory, &points, &curve->capacity,
@@ -61,9 +61,9 @@ static enum ss_status timeline_add_point(struct timeline_reading *reading, int64
 
 static int64_t clamp_bytes(int64_t bytes)
 {
-	if (bytes > SS_MEMORY_BYTES_MAX)
-		return SS_MEMORY_BYTES_MAX;
-	return bytes < -SS_MEMORY_BYTES_MAX ? -SS_MEMORY_BYTES_MAX : bytes;
+	if (bytes > SS_SNAPSHOT_BYTES_MAX)
+		return SS_SNAPSHOT_BYTES_MAX;
+	return bytes < -SS_SNAPSHOT_BYTES_MAX ? -SS_SNAPSHOT_BYTES_MAX : bytes;
 }
 
 static enum ss_status timeline_add_change(struct timeline_reading *reading,
@@ -211,8 +211,8 @@ static enum ss_status timeline_read_all(struct timeline_reading *reading, struct
 	return ended ? SS_OK : timeline_settle_first(reading);
 }
 
-enum ss_status ss_timeline_load(struct ss_source *source, struct ss_snapshot *out,
-				struct ss_error *err)
+enum ss_status ss_snapshot_load_timeline(struct ss_source *source, struct ss_snapshot *out,
+					 struct ss_error *err)
 {
 	struct timeline_reading reading = { .out = out, .err = err };
 	char *window = ss_memory_resize(out->memory, NULL, 0, WINDOW_BYTES);

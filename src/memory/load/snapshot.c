@@ -130,17 +130,17 @@ static void release_stacks(struct ss_stacks *stacks)
 static const struct {
 	size_t offset, item_bytes;
 } columns[] = {
-	{ offsetof(struct ss_memory_events, address), sizeof(uint64_t) },
-	{ offsetof(struct ss_memory_events, bytes), sizeof(int64_t) },
-	{ offsetof(struct ss_memory_events, time_ns), sizeof(int64_t) },
-	{ offsetof(struct ss_memory_events, stack), sizeof(uint32_t) },
-	{ offsetof(struct ss_memory_events, about), sizeof(uint32_t) },
-	{ offsetof(struct ss_memory_events, action), sizeof(uint8_t) },
+	{ offsetof(struct ss_snapshot_events, address), sizeof(uint64_t) },
+	{ offsetof(struct ss_snapshot_events, bytes), sizeof(int64_t) },
+	{ offsetof(struct ss_snapshot_events, time_ns), sizeof(int64_t) },
+	{ offsetof(struct ss_snapshot_events, stack), sizeof(uint32_t) },
+	{ offsetof(struct ss_snapshot_events, about), sizeof(uint32_t) },
+	{ offsetof(struct ss_snapshot_events, action), sizeof(uint8_t) },
 };
 
 /* Makes one column another length; false at the limit. */
-static bool resize_column(struct ss_memory_events *events, size_t column, struct ss_memory *memory,
-			  size_t from, size_t to)
+static bool resize_column(struct ss_snapshot_events *events, size_t column,
+			  struct ss_memory *memory, size_t from, size_t to)
 {
 	char *place = (char *)events + columns[column].offset;
 	void *items;
@@ -154,7 +154,7 @@ static bool resize_column(struct ss_memory_events *events, size_t column, struct
 	return true;
 }
 
-static bool grow_events(struct ss_memory_events *events, struct ss_memory *memory)
+static bool grow_events(struct ss_snapshot_events *events, struct ss_memory *memory)
 {
 	size_t wanted = events->capacity ? (size_t)events->capacity + events->capacity / 2 : 1024;
 	size_t grown = 0;
@@ -173,7 +173,7 @@ static bool grow_events(struct ss_memory_events *events, struct ss_memory *memor
 	return false;
 }
 
-uint32_t ss_memory_events_add(struct ss_memory_events *events, struct ss_memory *memory)
+uint32_t ss_snapshot_events_add(struct ss_snapshot_events *events, struct ss_memory *memory)
 {
 	uint32_t row = events->count;
 

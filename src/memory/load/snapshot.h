@@ -84,7 +84,7 @@ struct ss_pool_id {
 /* No machine has more; further ones in a file are left out. */
 #define SS_SNAPSHOT_DEVICES 1024
 
-struct ss_memory_events {
+struct ss_snapshot_events {
 	uint32_t count, capacity;
 	uint64_t *address;
 	int64_t *bytes;   /* as asked for, not as rounded */
@@ -135,7 +135,7 @@ struct ss_traced_device {
 	uint32_t unexplained;         /* changes of the total without an event: added rows */
 };
 
-/* What a trace says of a row, beyond the columns of ss_memory_events. */
+/* What a trace says of a row, beyond the columns of ss_snapshot_events. */
 struct ss_traced_row {
 	int64_t reserved_change; /* bytes by which the reserved memory changes with it */
 	uint32_t partner;        /* as in struct ss_history */
@@ -167,7 +167,7 @@ enum ss_curve_category {
 };
 
 /* What export_memory_timeline() writes: sums of categories over time, nothing else. */
-struct ss_memory_curve {
+struct ss_snapshot_curve {
 	uint32_t count, capacity;
 	struct ss_curve_point {
 		int64_t time_ns; /* SS_NO_TIME: before the recording */
@@ -182,7 +182,7 @@ struct ss_snapshot {
 	struct ss_stacks stacks;
 	struct ss_records abouts; /* struct ss_event_about */
 	struct ss_records pools;  /* struct ss_pool_id */
-	struct ss_memory_events events;
+	struct ss_snapshot_events events;
 	struct ss_block *blocks;
 	uint32_t block_count, block_capacity;
 	struct ss_segment *segments;
@@ -200,7 +200,7 @@ struct ss_snapshot {
 	uint32_t annotation_count, annotation_capacity;
 	struct ss_setting *settings;
 	uint32_t setting_count, setting_capacity;
-	struct ss_memory_curve curve; /* of a memory timeline, which has nothing of the above */
+	struct ss_snapshot_curve curve; /* of a memory timeline, which has nothing of the above */
 	bool is_curve;
 	uint32_t listed_devices; /* that the file has a list of events of, empty or not */
 	uint64_t file_bytes;     /* unpacked */
@@ -214,7 +214,7 @@ struct ss_snapshot {
 };
 
 /* A larger size is impossible: it counts as 0, and how many there are is reported. */
-#define SS_MEMORY_BYTES_MAX (INT64_C(1) << 56)
+#define SS_SNAPSHOT_BYTES_MAX (INT64_C(1) << 56)
 
 struct ss_snapshot_options {
 	/* Called now and then; false stops. May be NULL. */
@@ -234,8 +234,8 @@ void ss_snapshot_release(struct ss_snapshot *snapshot);
 
 /* load_timeline.c: the JSON forms of torch.profiler's export_memory_timeline(). */
 SS_MUST_USE
-enum ss_status ss_timeline_load(struct ss_source *source, struct ss_snapshot *out,
-				struct ss_error *err);
+enum ss_status ss_snapshot_load_timeline(struct ss_source *source, struct ss_snapshot *out,
+					 struct ss_error *err);
 
 /* snapshot.c: an empty one; false at the limit. */
 SS_MUST_USE bool ss_snapshot_init(struct ss_snapshot *snapshot, struct ss_memory *memory);
@@ -246,7 +246,7 @@ uint32_t ss_stacks_add(struct ss_stacks *stacks, const uint32_t *frames, uint32_
 
 /* Adds an event of zeros and returns its row, or SS_NO_ID at the limit. */
 SS_MUST_USE
-uint32_t ss_memory_events_add(struct ss_memory_events *events, struct ss_memory *memory);
+uint32_t ss_snapshot_events_add(struct ss_snapshot_events *events, struct ss_memory *memory);
 
 static inline const struct ss_code_frame *ss_snapshot_frame(const struct ss_snapshot *snapshot,
 							    uint32_t frame)

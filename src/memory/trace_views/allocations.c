@@ -109,7 +109,8 @@ static void allocations_add_row(struct allocation_listing *work, struct ss_table
 	ss_row_text(out, ss_places_line(work->places, item->place));
 	ss_row_int(out, item->at_ns);
 	ss_row_int_known(out, freed ? item->freed_ns - item->at_ns : -1);
-	ss_row_int_known(out, ss_step_around(trace->steps.items, trace->steps.count, item->at_ns));
+	ss_row_int_known(out, ss_allocs_step_around(trace->steps.items, trace->steps.count,
+						    item->at_ns));
 	ss_row_null(out);
 	ss_row_int_known(out, item->freed_ns);
 	ss_row_text(out, allocation_op_name(trace, item->op));
@@ -184,7 +185,7 @@ static void size_class_count(const struct ss_allocs *allocs, uint32_t event,
 	uint32_t freed = ss_allocs_freed(allocs, event);
 
 	class->count++;
-	class->bytes = ss_bytes_add(class->bytes, events->bytes[event]);
+	class->bytes = ss_amount_add(class->bytes, events->bytes[event]);
 	if (freed == SS_NO_ROW)
 		return;
 	class->freed++;
@@ -266,7 +267,7 @@ static enum ss_status allocations_run(const struct ss_subject *subject, struct s
 	struct allocation_listing work = { .trace = subject->trace };
 	enum ss_status status;
 
-	SS_TRY(ss_facts_allocs(subject->facts, &work.allocs, err));
+	SS_TRY(ss_allocs_of_facts(subject->facts, &work.allocs, err));
 	if (subject->group != BY_SIZE)
 		SS_TRY(ss_facts_places(subject->facts, &work.places, err));
 	ss_arena_init(&work.scratch, memory);

@@ -61,7 +61,7 @@ static void memory_note_gap(struct ss_table *out, const struct ss_pool *pool, co
 			      "%s: at the peak, %s was reserved but not held by tensors: "
 			      "fragmentation, or cache left by a higher peak. memory-steps shows "
 			      "whether it grows.",
-			      name, ss_bytes_text(pool->gap_bytes, out));
+			      name, ss_amount_text(pool->gap_bytes, out));
 }
 
 static void memory_add_row(const struct ss_trace *trace, struct ss_table *out,

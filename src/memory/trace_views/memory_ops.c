@@ -111,20 +111,20 @@ static struct memory_op_tally *memory_op_owner(struct memory_op_counting *work, 
 
 static void memory_op_count_total(struct memory_op_tally *tally, int64_t bytes)
 {
-	tally->increase_bytes = ss_bytes_add(tally->increase_bytes, bytes);
+	tally->increase_bytes = ss_amount_add(tally->increase_bytes, bytes);
 	if (bytes <= 0)
 		return;
 	tally->allocations++;
-	tally->allocated_bytes = ss_bytes_add(tally->allocated_bytes, bytes);
+	tally->allocated_bytes = ss_amount_add(tally->allocated_bytes, bytes);
 }
 
 static void memory_op_count_self(struct memory_op_tally *tally, int64_t bytes)
 {
-	tally->self_increase_bytes = ss_bytes_add(tally->self_increase_bytes, bytes);
+	tally->self_increase_bytes = ss_amount_add(tally->self_increase_bytes, bytes);
 	if (bytes <= 0)
 		return;
 	tally->self_allocations++;
-	tally->self_allocated_bytes = ss_bytes_add(tally->self_allocated_bytes, bytes);
+	tally->self_allocated_bytes = ss_amount_add(tally->self_allocated_bytes, bytes);
 }
 
 /* The operator itself, then those around it. */
@@ -180,7 +180,7 @@ static void memory_ops_count_event(struct memory_op_counting *work, uint32_t eve
 				work->group == BY_OP ? allocs->holder[event]
 						     : allocs->place[event]);
 	if (tally)
-		tally->at_peak_bytes = ss_bytes_add(tally->at_peak_bytes, bytes);
+		tally->at_peak_bytes = ss_amount_add(tally->at_peak_bytes, bytes);
 }
 
 /* Device by device, so that a call is counted once for each. */
@@ -210,12 +210,12 @@ static void memory_ops_add_rests(struct memory_op_counting *work)
 	for (uint32_t i = 0; !work->failed && i < count; i++) {
 		const struct memory_op_tally *tally = &work->tallies[i];
 
-		known_bytes[tally->pool] = ss_bytes_add(known_bytes[tally->pool],
-							tally->at_peak_bytes);
+		known_bytes[tally->pool] = ss_amount_add(known_bytes[tally->pool],
+							 tally->at_peak_bytes);
 	}
 	for (uint32_t i = 0; !work->failed && i < pools->count; i++) {
 		const struct ss_pool *pool = &pools->items[i];
-		int64_t rest_bytes = ss_bytes_less(pool->peak_bytes, known_bytes[i]);
+		int64_t rest_bytes = ss_amount_subtract(pool->peak_bytes, known_bytes[i]);
 		struct memory_op_tally *tally;
 
 		if (!pool->has_totals || rest_bytes <= 0 || !work->allocs->has_addresses ||
@@ -306,8 +306,8 @@ static void memory_ops_add_rows(const struct memory_op_counting *work, struct ss
 			device = ss_pool_name(&pools->items[tally->pool], out);
 			for (uint32_t k = i;
 			     k < work->keys.count && work->tallies[k].pool == tally->pool; k++)
-				known_bytes = ss_bytes_add(known_bytes,
-							   work->tallies[k].at_peak_bytes);
+				known_bytes = ss_amount_add(known_bytes,
+							    work->tallies[k].at_peak_bytes);
 			/* sums that begin too low do not reach the peak */
 			peak_bytes = pools->items[tally->pool].peak_bytes;
 			if (known_bytes > peak_bytes)
@@ -356,7 +356,7 @@ static enum ss_status memory_ops_run(const struct ss_subject *subject, struct ss
 {
 	struct ss_memory *memory = out->arena->memory;
 	struct memory_op_counting work = { .trace = subject->trace, .group = subject->group };
-	enum ss_status status = ss_facts_allocs(subject->facts, &work.allocs, err);
+	enum ss_status status = ss_allocs_of_facts(subject->facts, &work.allocs, err);
 
 	if (status == SS_OK && work.group == BY_OP)
 		status = ss_facts_ops(subject->facts, &work.ops, err);

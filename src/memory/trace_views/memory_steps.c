@@ -36,11 +36,11 @@ static const struct ss_column columns[] = {
 struct memory_step_rows {
 	const struct ss_trace *trace;
 	const struct ss_allocs *allocs;
-	struct ss_step_memories steps;
+	struct ss_growth steps;
 };
 
 static void memory_steps_add_row(const struct memory_step_rows *work, struct ss_table *out,
-				 const struct ss_step_memory *item, const char *device,
+				 const struct ss_growth_step *item, const char *device,
 				 bool follows)
 {
 	const struct ss_step *step = &work->trace->steps.items[item->step];
@@ -51,7 +51,7 @@ static void memory_steps_add_row(const struct memory_step_rows *work, struct ss_
 	ss_row_text(out, ss_strings_text(&work->trace->names, step->name));
 	ss_row_int(out, item->min_bytes);
 	if (follows)
-		ss_row_int(out, ss_bytes_less(item->min_bytes, item[-1].min_bytes));
+		ss_row_int(out, ss_amount_subtract(item->min_bytes, item[-1].min_bytes));
 	else
 		ss_row_null(out);
 	ss_row_int(out, item->peak_bytes);
@@ -70,7 +70,7 @@ static void memory_steps_add_rows(const struct memory_step_rows *work, struct ss
 	const char *device = NULL;
 
 	for (uint32_t i = 0; i < work->steps.count; i++) {
-		const struct ss_step_memory *item = &work->steps.items[i];
+		const struct ss_growth_step *item = &work->steps.items[i];
 		bool follows = i && item[-1].pool == item->pool;
 
 		if (!follows)
@@ -94,8 +94,8 @@ static void memory_steps_note_leak(const struct memory_step_rows *work,
 		"in these steps was never freed: a leak, or a cache that grows. Most of it: %s "
 		"from %s%s%s.",
 		ss_pool_name(&work->allocs->pools.items[leak->pool], out),
-		ss_bytes_text(leak->growth_bytes / leak->rises, out), leak->steps,
-		ss_bytes_text(leak->kept_bytes, out), ss_bytes_text(leak->most_bytes, out), op,
+		ss_amount_text(leak->growth_bytes / leak->rises, out), leak->steps,
+		ss_amount_text(leak->kept_bytes, out), ss_amount_text(leak->most_bytes, out), op,
 		line ? ", " : "", line ? line : "");
 }
 
@@ -133,9 +133,9 @@ static void memory_steps_note_fragments(const struct memory_step_rows *work, str
 				      "fragmentation. Use the same sizes in every step, or set "
 				      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
 				      ss_pool_name(&work->allocs->pools.items[found.pool], out),
-				      ss_bytes_text(found.first_bytes, out),
-				      ss_bytes_text(found.last_bytes, out),
-				      ss_bytes_text(found.peak_bytes, out));
+				      ss_amount_text(found.first_bytes, out),
+				      ss_amount_text(found.last_bytes, out),
+				      ss_amount_text(found.peak_bytes, out));
 }
 
 static enum ss_status memory_steps_run(const struct ss_subject *subject, struct ss_table *out,
@@ -144,8 +144,8 @@ static enum ss_status memory_steps_run(const struct ss_subject *subject, struct 
 	struct memory_step_rows work = { .trace = subject->trace };
 	enum ss_status status;
 
-	SS_TRY(ss_facts_allocs(subject->facts, &work.allocs, err));
-	status = ss_step_memories_init(&work.steps, work.allocs, err);
+	SS_TRY(ss_allocs_of_facts(subject->facts, &work.allocs, err));
+	status = ss_growth_init(&work.steps, work.allocs, err);
 	if (status == SS_OK) {
 		memory_steps_add_rows(&work, out);
 		status = memory_steps_note_leaks(&work, subject->facts, out, err);
@@ -155,7 +155,7 @@ static enum ss_status memory_steps_run(const struct ss_subject *subject, struct 
 		ss_allocs_note(work.allocs, out);
 		ss_pools_note(&work.allocs->pools, false, out);
 	}
-	ss_step_memories_release(&work.steps);
+	ss_growth_release(&work.steps);
 	return status;
 }
 

@@ -59,7 +59,7 @@ struct held_sums {
 struct held_listing {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
-	struct ss_training_steps rounds;
+	struct ss_snapshot_steps rounds;
 	struct ss_table *out;
 	const char *name;
 	bool has_times, has_addresses;
@@ -91,8 +91,9 @@ static int64_t held_step(const struct held_listing *work, uint32_t row)
 	const struct ss_snapshot *snapshot = work->subject->snapshot;
 
 	if (!work->device->traced)
-		return ss_training_steps_step(&work->rounds, row);
-	return ss_step_around(snapshot->steps, snapshot->step_count, snapshot->events.time_ns[row]);
+		return ss_snapshot_steps_step(&work->rounds, row);
+	return ss_allocs_step_around(snapshot->steps, snapshot->step_count,
+				     snapshot->events.time_ns[row]);
 }
 
 static double held_bytes_ns(const struct held_listing *work, uint32_t row)
@@ -105,7 +106,7 @@ static double held_bytes_ns(const struct held_listing *work, uint32_t row)
 		return 0; /* when it was freed is unknown */
 	if (!work->has_times)
 		return bytes * (double)(held_end_row(work, row) - row);
-	span_ns = ss_snapshot_between(snapshot, row, held_end_row(work, row));
+	span_ns = ss_snapshot_span_ns(snapshot, row, held_end_row(work, row));
 	return span_ns < 0 ? 0 : bytes * (double)span_ns;
 }
 
@@ -171,7 +172,7 @@ static uint32_t held_sum_ids(const struct held_listing *work, uint32_t stack, ui
 
 static void held_sums_count(struct held_listing *work, uint32_t row, double held)
 {
-	const struct ss_memory_events *events = &work->subject->snapshot->events;
+	const struct ss_snapshot_events *events = &work->subject->snapshot->events;
 	uint32_t stack = events->stack[row], ids[CALLS_MAX];
 	uint32_t count = held_sum_ids(work, stack, ids);
 
@@ -179,8 +180,8 @@ static void held_sums_count(struct held_listing *work, uint32_t row, double held
 		struct held_sums *sums = &work->sums[ids[i]];
 
 		sums->held += held;
-		sums->bytes = ss_bytes_add(sums->bytes, work->subject->history->bytes[row]);
-		sums->requested_bytes = ss_bytes_add(sums->requested_bytes, events->bytes[row]);
+		sums->bytes = ss_amount_add(sums->bytes, work->subject->history->bytes[row]);
+		sums->requested_bytes = ss_amount_add(sums->requested_bytes, events->bytes[row]);
 		sums->count++;
 		sums->freed += held_freed_row(work, row) != SS_NO_ROW;
 		sums->stack = stack;
@@ -189,7 +190,7 @@ static void held_sums_count(struct held_listing *work, uint32_t row, double held
 
 static void held_collect(struct held_listing *work)
 {
-	const struct ss_memory_events *events = &work->subject->snapshot->events;
+	const struct ss_snapshot_events *events = &work->subject->snapshot->events;
 	const struct ss_device_memory *device = work->device;
 
 	for (uint32_t row = device->first; row < device->first + device->count; row++) {
@@ -236,7 +237,7 @@ static void held_add_cells(const struct held_listing *work, double held)
 static void held_add_allocation(const struct held_listing *work, const struct held_allocation *item)
 {
 	const struct ss_snapshot_subject *subject = work->subject;
-	const struct ss_memory_events *events = &subject->snapshot->events;
+	const struct ss_snapshot_events *events = &subject->snapshot->events;
 	uint32_t freed = held_freed_row(work, item->row);
 	struct ss_table *out = work->out;
 
@@ -246,13 +247,13 @@ static void held_add_allocation(const struct held_listing *work, const struct he
 	ss_row_int(out, events->bytes[item->row]);
 	ss_row_null(out);
 	held_add_cells(work, item->held);
-	ss_row_text(out, ss_stack_places_line(subject->spots, events->stack[item->row]));
+	ss_row_text(out, ss_snapshot_places_line(subject->spots, events->stack[item->row]));
 	ss_row_text(out,
 		    ss_purpose_name(ss_purpose_of(subject->history, subject->spots, item->row)));
-	ss_row_int_known(out, ss_snapshot_moment(subject->snapshot, work->device, item->row));
+	ss_row_int_known(out, ss_snapshot_time_ns(subject->snapshot, work->device, item->row));
 	ss_row_int_known(out, freed == SS_NO_ROW
 				      ? -1
-				      : ss_snapshot_between(subject->snapshot, item->row, freed));
+				      : ss_snapshot_span_ns(subject->snapshot, item->row, freed));
 	ss_row_null(out);
 	ss_row_int_known(out, held_step(work, item->row));
 	ss_row_int(out, item->row - work->device->first);
@@ -260,7 +261,7 @@ static void held_add_allocation(const struct held_listing *work, const struct he
 					     : NULL);
 	ss_row_text(out, freed == SS_NO_ROW
 				 ? NULL
-				 : ss_stack_places_line(subject->spots, events->stack[freed]));
+				 : ss_snapshot_places_line(subject->spots, events->stack[freed]));
 	ss_row_text(out, ss_snapshot_stack(subject, events->stack[item->row], out));
 	ss_row_end(out);
 }
@@ -278,7 +279,7 @@ static void held_add_sums(const struct held_listing *work, const struct held_sum
 	held_add_cells(work, sums->held);
 	ss_row_text(out, subject->group == BY_CALL
 				 ? ss_strings_text(&subject->spots->texts, sums->id)
-				 : ss_stack_places_line(subject->spots, sums->stack));
+				 : ss_snapshot_places_line(subject->spots, sums->stack));
 	ss_row_nulls(out, 3);
 	ss_row_int_known(out, work->has_addresses ? (int64_t)sums->freed : -1);
 	ss_row_nulls(out, 4);
@@ -318,13 +319,13 @@ static enum ss_status held_run_device(struct held_listing *work, struct ss_arena
 		return ss_fail_memory(err, "the allocations");
 	for (uint32_t i = 0; i < work->sum_count; i++)
 		work->sums[i].id = i;
-	SS_TRY(ss_training_steps_init(&work->rounds, subject->history, work->device, subject->spots,
+	SS_TRY(ss_snapshot_steps_init(&work->rounds, subject->history, work->device, subject->spots,
 				      err));
 	work->has_addresses = !work->device->traced || work->device->traced->has_addresses;
 	work->has_times = subject->snapshot->events.time_ns[work->device->first] != SS_NO_TIME;
 	held_collect(work);
 	held_add_rows(work);
-	ss_training_steps_release(&work->rounds);
+	ss_snapshot_steps_release(&work->rounds);
 	return SS_OK;
 }
 

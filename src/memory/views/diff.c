@@ -45,7 +45,7 @@ static uint32_t diff_line_of(struct diff_counting *work, const struct ss_snapsho
 
 	if (work->known[stack])
 		return work->known[stack] - 1;
-	text = ss_stack_places_line(subject->spots, stack);
+	text = ss_snapshot_places_line(subject->spots, stack);
 	id = ss_strings_add(&work->lines, text ? text : "", text ? strlen(text) : 0);
 	if (id != SS_NO_ID)
 		work->known[stack] = id + 1;
@@ -64,7 +64,7 @@ static bool diff_add_block(struct diff_counting *work, const struct ss_snapshot_
 	work->items = items;
 	for (; work->count <= id; work->count++)
 		work->items[work->count] = (struct diff_line){ .id = work->count };
-	work->items[id].bytes[side] = ss_bytes_add(work->items[id].bytes[side], block->bytes);
+	work->items[id].bytes[side] = ss_amount_add(work->items[id].bytes[side], block->bytes);
 	work->items[id].blocks[side]++;
 	work->items[id].purpose = block->purpose;
 	return true;
@@ -97,7 +97,7 @@ static enum ss_status diff_add_side(struct diff_counting *work,
 
 static int64_t diff_change(const struct diff_line *line)
 {
-	return ss_bytes_less(line->bytes[1], line->bytes[0]);
+	return ss_amount_subtract(line->bytes[1], line->bytes[0]);
 }
 
 static int diff_line_compare(const void *left, const void *right)

@@ -37,7 +37,7 @@ struct holder_listing {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
 	struct ss_live_blocks held[2]; /* at the peak, at the end */
-	struct ss_tally tally;
+	struct ss_holders tally;
 	struct ss_calls calls;
 	uint8_t *purpose; /* per id: of the largest block */
 };
@@ -75,17 +75,17 @@ static void holders_sum(struct holder_listing *work)
 
 			if (block->bytes > work->tally.rows[id].largest_bytes)
 				work->purpose[id] = block->purpose;
-			ss_tally_add(&work->tally, id, moment, block->bytes, block->stack);
+			ss_holders_add(&work->tally, id, moment, block->bytes, block->stack);
 		}
 }
 
 static const char *holder_line(const struct holder_listing *work, uint32_t id)
 {
-	const struct ss_stack_places *spots = work->subject->spots;
+	const struct ss_snapshot_places *spots = work->subject->spots;
 
 	switch (work->subject->group) {
 	case BY_STACK:
-		return ss_stack_places_line(spots, id);
+		return ss_snapshot_places_line(spots, id);
 	case BY_CATEGORY:
 		return NULL;
 	default:
@@ -99,7 +99,7 @@ static const char *holder_category(const struct holder_listing *work, uint32_t i
 		(enum ss_purpose)(work->subject->group == BY_CATEGORY ? id : work->purpose[id]));
 }
 
-static void holders_add_row(const struct holder_listing *work, const struct ss_tally_row *row,
+static void holders_add_row(const struct holder_listing *work, const struct ss_holder *row,
 			    int64_t peak_bytes, struct ss_table *out)
 {
 	bool has_peak = work->device->count > 0;
@@ -142,7 +142,7 @@ static int64_t holders_peak(const struct holder_listing *work)
 	int64_t peak_bytes = 0;
 
 	for (uint32_t i = 0; i < work->held[0].count; i++)
-		peak_bytes = ss_bytes_add(peak_bytes, work->held[0].items[i].bytes);
+		peak_bytes = ss_amount_add(peak_bytes, work->held[0].items[i].bytes);
 	return peak_bytes;
 }
 
@@ -166,10 +166,10 @@ static enum ss_status holders_add_sums(struct holder_listing *work, struct ss_ar
 	int64_t peak_bytes = holders_peak(work);
 
 	work->purpose = SS_ARENA_NEW(scratch, uint8_t, (size_t)count + 1);
-	if (!work->purpose || !ss_tally_init(&work->tally, work->subject->history->memory, count))
+	if (!work->purpose || !ss_holders_init(&work->tally, work->subject->history->memory, count))
 		return ss_fail_memory(err, "the holders");
 	holders_sum(work);
-	ss_tally_order(&work->tally);
+	ss_holders_sort(&work->tally);
 	for (uint32_t i = 0; i < work->tally.count; i++)
 		holders_add_row(work, &work->tally.rows[i], peak_bytes, out);
 	return SS_OK;
@@ -201,7 +201,7 @@ static enum ss_status holders_run(const struct ss_snapshot_subject *subject, str
 		work.tally.memory = work.calls.memory = subject->history->memory;
 		ss_arena_init(&scratch, subject->history->memory);
 		status = holders_run_device(&work, &scratch, out, err);
-		ss_tally_release(&work.tally);
+		ss_holders_release(&work.tally);
 		ss_calls_release(&work.calls);
 		ss_live_blocks_release(&work.held[0]);
 		ss_live_blocks_release(&work.held[1]);

@@ -36,8 +36,8 @@ static void leaks_add_row(const struct ss_snapshot_subject *subject,
 	ss_row_int(out, line->blocks);
 	ss_row_int(out, line->made);
 	ss_row_text(out, ss_purpose_name((enum ss_purpose)line->purpose));
-	ss_row_int_known(out, ss_snapshot_moment(subject->snapshot, device, line->first_row));
-	ss_row_int_known(out, ss_snapshot_moment(subject->snapshot, device, line->last_row));
+	ss_row_int_known(out, ss_snapshot_time_ns(subject->snapshot, device, line->first_row));
+	ss_row_int_known(out, ss_snapshot_time_ns(subject->snapshot, device, line->last_row));
 	ss_row_text(out, ss_snapshot_stack(subject, line->stack, out));
 	ss_row_end(out);
 }

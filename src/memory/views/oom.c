@@ -40,7 +40,7 @@ static const char *oom_help(const struct ss_out_of_memory *shortage, struct ss_t
 	if (shortage->helps_leak_fix)
 		list = ss_table_print(out, "freeing the memory that earlier steps keep (%s%s)",
 				      shortage->leaked_at_least ? "at least " : "",
-				      ss_bytes_text(shortage->leaked_bytes, out));
+				      ss_amount_text(shortage->leaked_bytes, out));
 	if (shortage->helps_expandable)
 		list = ss_table_print(out,
 				      "%s%sexpandable_segments:True, otherwise max_split_size_mb",
@@ -52,12 +52,12 @@ static const char *oom_help(const struct ss_out_of_memory *shortage, struct ss_t
 		list = ss_table_print(
 			out, "%s%sactivation checkpointing or a smaller batch (activations: %s)",
 			list, *list ? "; " : "",
-			ss_bytes_text(shortage->purpose_bytes[SS_PURPOSE_ACTIVATION], out));
+			ss_amount_text(shortage->purpose_bytes[SS_PURPOSE_ACTIVATION], out));
 	if (!*list && shortage->missing_bytes)
 		return ss_table_print(out,
 				      "%s less memory in use: a smaller batch or model, or "
 				      "sharding",
-				      ss_bytes_text(shortage->missing_bytes, out));
+				      ss_amount_text(shortage->missing_bytes, out));
 	return *list ? list : NULL;
 }
 
@@ -71,7 +71,7 @@ static void oom_add_row(const struct ss_snapshot_subject *subject,
 	ss_row_begin(out);
 	ss_row_text(out, ss_snapshot_device_name(device, out));
 	ss_row_int(out, oom->row - device->first);
-	ss_row_int_known(out, ss_snapshot_moment(subject->snapshot, device, oom->row));
+	ss_row_int_known(out, ss_snapshot_time_ns(subject->snapshot, device, oom->row));
 	ss_row_int(out, shortage->asked_bytes);
 	ss_row_int_known(out, shortage->device_free_bytes);
 	ss_row_int_known(out, oom->has_free ? oom->free_bytes : -1);
@@ -81,7 +81,7 @@ static void oom_add_row(const struct ss_snapshot_subject *subject,
 	ss_row_int_known(out, oom->reserved_bytes);
 	ss_row_int(out, shortage->purpose_bytes[SS_PURPOSE_ACTIVATION]);
 	ss_row_int(out, shortage->leaked_bytes);
-	ss_row_text(out, ss_stack_places_line(subject->spots, stack));
+	ss_row_text(out, ss_snapshot_places_line(subject->spots, stack));
 	ss_row_text(out, ss_out_of_memory_cause_text(shortage->cause));
 	ss_row_text(out, oom_help(shortage, out));
 	ss_row_text(out, ss_snapshot_stack(subject, stack, out));

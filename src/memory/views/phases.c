@@ -53,7 +53,7 @@ struct phase_listing {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
 	struct ss_table *out;
-	struct ss_training_steps rounds;
+	struct ss_snapshot_steps rounds;
 	struct phase_spell all[PARTS], now[PARTS]; /* of all events, and of the round */
 	uint32_t step_count;
 	int64_t first_peak_bytes, last_peak_bytes; /* of steps */
@@ -104,9 +104,9 @@ static void phases_add_row(const struct phase_listing *work, const struct phase_
 	ss_row_share(out, (double)spell->peak_bytes, (double)device->peak_active_bytes);
 	ss_row_int(out, spell->rise_bytes);
 	ss_row_int(out, spell->net_bytes);
-	ss_row_text(out, ss_stack_places_line(subject->spots, stack));
+	ss_row_text(out, ss_snapshot_places_line(subject->spots, stack));
 	ss_row_int(out, spell->peak_row - device->first);
-	ss_row_int_known(out, ss_snapshot_moment(subject->snapshot, device, spell->peak_row));
+	ss_row_int_known(out, ss_snapshot_time_ns(subject->snapshot, device, spell->peak_row));
 	ss_row_end(out);
 }
 
@@ -118,9 +118,9 @@ static void phases_take_event(struct phase_spell *spell, uint32_t row, int64_t s
 		spell->peak_bytes = after;
 		spell->peak_row = row;
 	}
-	if (ss_bytes_less(after, start) > spell->rise_bytes)
-		spell->rise_bytes = ss_bytes_less(after, start);
-	spell->net_bytes = ss_bytes_add(spell->net_bytes, ss_bytes_less(after, before));
+	if (ss_amount_subtract(after, start) > spell->rise_bytes)
+		spell->rise_bytes = ss_amount_subtract(after, start);
+	spell->net_bytes = ss_amount_add(spell->net_bytes, ss_amount_subtract(after, before));
 }
 
 static void phases_take_step(struct phase_listing *work, int64_t peak_bytes)
@@ -165,7 +165,7 @@ static void phases_end_round(struct phase_listing *work, int64_t step)
 			phases_add_row(work, spell, (enum part)i, step);
 		sum->steps += spell->steps;
 		sum->peaks += spell->peaks;
-		sum->net_bytes = ss_bytes_add(sum->net_bytes, spell->net_bytes);
+		sum->net_bytes = ss_amount_add(sum->net_bytes, spell->net_bytes);
 		if (spell->rise_bytes > sum->rise_bytes)
 			sum->rise_bytes = spell->rise_bytes;
 		if (sum->peak_row == SS_NO_ROW || spell->peak_bytes > sum->peak_bytes) {
@@ -178,9 +178,9 @@ static void phases_end_round(struct phase_listing *work, int64_t step)
 
 static void phases_count_events(struct phase_listing *work)
 {
-	const struct ss_memory_events *events = &work->subject->snapshot->events;
+	const struct ss_snapshot_events *events = &work->subject->snapshot->events;
 	const struct ss_device_memory *device = work->device;
-	const struct ss_training_steps *rounds = &work->rounds;
+	const struct ss_snapshot_steps *rounds = &work->rounds;
 	int64_t active = device->first_active_bytes, start = active;
 	enum part part = OTHER;
 	uint32_t round = 0;
@@ -192,17 +192,17 @@ static void phases_count_events(struct phase_listing *work)
 
 		while (round + 1 < rounds->count && rounds->starts[round + 1] <= row) {
 			phases_end_round(work,
-					 ss_training_steps_step(rounds, rounds->starts[round++]));
+					 ss_snapshot_steps_step(rounds, rounds->starts[round++]));
 			start = active;
 		}
 		if (told != SS_STACK_UNKNOWN && step_part_of(told) != part) {
 			part = step_part_of(told);
 			start = active;
 		}
-		active = ss_bytes_add(active, ss_history_change(work->subject->history, row));
+		active = ss_amount_add(active, ss_history_change(work->subject->history, row));
 		phases_take_event(&work->now[part], row, start, before, active);
 	}
-	phases_end_round(work, ss_training_steps_step(rounds, rounds->starts[round]));
+	phases_end_round(work, ss_snapshot_steps_step(rounds, rounds->starts[round]));
 }
 
 /* --- sentences ------------------------------------------------------------------------ */
@@ -240,23 +240,23 @@ static void phases_note_meaning(const struct phase_listing *work, struct ss_text
 		ss_text_addf(text,
 			     ". Each step peaks higher than the previous one, from %s to %s: "
 			     "steps leave memory behind.",
-			     ss_bytes_text(work->first_peak_bytes, work->out),
-			     ss_bytes_text(work->last_peak_bytes, work->out));
+			     ss_amount_text(work->first_peak_bytes, work->out),
+			     ss_amount_text(work->last_peak_bytes, work->out));
 	else if (!other->peaks && !work->all[OPTIMIZER].peaks && !work->all[SETUP].peaks)
 		ss_text_add_string(text, ": this is normal, because activations are held from "
 					 "forward until backward frees them.");
 	else
 		ss_text_add_string(text, ".");
 	if (other->peaks) {
-		const char *line = ss_stack_places_line(work->subject->spots,
-							stacks[other->peak_row]);
+		const char *line = ss_snapshot_places_line(work->subject->spots,
+							   stacks[other->peak_row]);
 
 		ss_text_addf(
 			text,
 			" A peak outside forward, backward and optimizer (highest: %s%s%s) points "
 			"to tensors that are kept after the step, or to evaluation or logging "
 			"inside the loop.",
-			ss_bytes_text(other->peak_bytes, work->out), line ? ", " : "",
+			ss_amount_text(other->peak_bytes, work->out), line ? ", " : "",
 			line ? line : "");
 	}
 	if (work->all[OPTIMIZER].peaks)
@@ -325,7 +325,7 @@ static enum ss_status snapshot_phases_run(const struct ss_snapshot_subject *subj
 
 		if (!work.device->count)
 			continue;
-		SS_TRY(ss_training_steps_init(&work.rounds, subject->history, work.device,
+		SS_TRY(ss_snapshot_steps_init(&work.rounds, subject->history, work.device,
 					      subject->spots, err));
 		phases_clear(work.all);
 		phases_clear(work.now);
@@ -335,7 +335,7 @@ static enum ss_status snapshot_phases_run(const struct ss_snapshot_subject *subj
 				phases_add_row(&work, &work.all[k], (enum part)k, -1);
 		if (ss_snapshot_is_noted(subject->history, work.device))
 			phases_note(&work);
-		ss_training_steps_release(&work.rounds);
+		ss_snapshot_steps_release(&work.rounds);
 	}
 	ss_snapshot_notes(subject, out);
 	return SS_OK;

@@ -82,10 +82,10 @@ static void segments_add_segment(const struct segment_listing *work, const char 
 		const struct ss_block *block = &subject->snapshot->blocks[segment->first_block + i];
 
 		if (block->state != SS_BLOCK_INACTIVE) {
-			active = ss_bytes_add(active, block->bytes);
+			active = ss_amount_add(active, block->bytes);
 			if (block->requested_bytes < 0)
 				requested = INT64_MIN;
-			requested = ss_bytes_add(requested, block->requested_bytes);
+			requested = ss_amount_add(requested, block->requested_bytes);
 		} else if (block->bytes > largest) {
 			largest = block->bytes;
 		}
@@ -101,7 +101,7 @@ static void segments_add_segment(const struct segment_listing *work, const char 
 	ss_row_null(out);
 	ss_row_int_known(out, requested);
 	segments_add_common(subject, segment, out);
-	ss_row_text(out, ss_stack_places_line(subject->spots, segment->stack));
+	ss_row_text(out, ss_snapshot_places_line(subject->spots, segment->stack));
 	ss_row_null(out);
 	ss_row_int(out, number);
 	ss_row_text(out, segment_stack(work, segment->stack));
@@ -128,7 +128,7 @@ static void segments_add_block(const struct segment_listing *work, const char *d
 	ss_row_text(out, states[block->state]);
 	ss_row_int_known(out, is_active ? block->requested_bytes : -1);
 	segments_add_common(subject, segment, out);
-	ss_row_text(out, ss_stack_places_line(subject->spots, block->stack));
+	ss_row_text(out, ss_snapshot_places_line(subject->spots, block->stack));
 	ss_row_text(out, is_active ? ss_purpose_name(ss_purpose_of_old(subject->history,
 								       subject->spots, &old))
 				   : NULL);
@@ -145,7 +145,7 @@ static enum ss_status segments_run(const struct ss_snapshot_subject *subject, st
 	work.stacks = SS_ARENA_NEW(out->arena, const char *, subject->snapshot->stacks.count);
 	if (!work.stacks)
 		return ss_fail_memory(err, "the segments");
-	ss_snapshot_lacks(subject, "Segments and blocks", out);
+	ss_snapshot_explain_empty(subject, "Segments and blocks", out);
 	for (uint32_t i = 0; i < subject->history->device_count; i++) {
 		const struct ss_device_memory *device = &subject->history->devices[i];
 		const char *name = ss_snapshot_device_name(device, out);

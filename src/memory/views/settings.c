@@ -33,7 +33,7 @@ static enum ss_status settings_run(const struct ss_snapshot_subject *subject, st
 	const struct ss_snapshot *snapshot = subject->snapshot;
 
 	(void)err;
-	ss_snapshot_lacks(subject, "Settings of the allocator", out);
+	ss_snapshot_explain_empty(subject, "Settings of the allocator", out);
 	for (uint32_t i = 0; i < snapshot->setting_count; i++) {
 		const char *name = ss_strings_text(&snapshot->texts, snapshot->settings[i].name);
 		const char *about = NULL;

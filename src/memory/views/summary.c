@@ -77,14 +77,14 @@ static int64_t summary_peak_ns(const struct ss_snapshot *snapshot,
 	if (!device->count)
 		return -1;
 	if (device->peak_row != SS_NO_ROW)
-		return ss_snapshot_moment(snapshot, device, device->peak_row);
-	return device->traced ? ss_snapshot_moment(snapshot, device, device->first) : 0;
+		return ss_snapshot_time_ns(snapshot, device, device->peak_row);
+	return device->traced ? ss_snapshot_time_ns(snapshot, device, device->first) : 0;
 }
 
 static void summary_add_row(const struct ss_snapshot_subject *subject,
 			    const struct ss_device_memory *device, struct ss_table *out)
 {
-	const struct ss_memory_state *end = &device->end;
+	const struct ss_device_state *end = &device->end;
 	bool has_events = device->count > 0;
 
 	ss_row_begin(out);

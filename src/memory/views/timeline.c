@@ -167,15 +167,15 @@ static void timeline_count_event(const struct timeline_drawing *work, struct tim
 	part->events++;
 	if (part->reserved_bytes >= 0)
 		part->reserved_bytes =
-			ss_bytes_add(part->reserved_bytes,
-				     ss_history_reserved_change(work->subject->snapshot, row));
+			ss_amount_add(part->reserved_bytes,
+				      ss_history_reserved_change(work->subject->snapshot, row));
 	if (part->reserved_bytes > part->max_reserved_bytes)
 		part->max_reserved_bytes = part->reserved_bytes;
 	if (change) {
 		uint32_t slot = timeline_slot_of(work, row);
 
-		part->now[slot] = ss_bytes_add(part->now[slot], change);
-		part->active_bytes = ss_bytes_add(part->active_bytes, change);
+		part->now[slot] = ss_amount_add(part->now[slot], change);
+		part->active_bytes = ss_amount_add(part->active_bytes, change);
 	}
 	if (part->active_bytes < part->min_bytes)
 		part->min_bytes = part->active_bytes;
@@ -194,7 +194,7 @@ static void timeline_start(const struct timeline_drawing *work, struct timeline_
 	for (uint32_t i = 0; i < device->old_count; i++) {
 		uint32_t slot = slot_of_old(work, &device->old[i]);
 
-		part->now[slot] = ss_bytes_add(part->now[slot], device->old[i].bytes);
+		part->now[slot] = ss_amount_add(part->now[slot], device->old[i].bytes);
 	}
 }
 
@@ -207,7 +207,7 @@ static uint32_t timeline_sample_at(const struct timeline_drawing *work, uint32_t
 
 	if (span_ns <= 0)
 		return (uint32_t)((uint64_t)(row - device->first) * parts / device->count);
-	at_ns = ss_snapshot_between(work->subject->snapshot, device->first, row);
+	at_ns = ss_snapshot_span_ns(work->subject->snapshot, device->first, row);
 	if (at_ns < 0)
 		return 0;
 	return at_ns >= span_ns ? parts - 1
@@ -217,8 +217,8 @@ static uint32_t timeline_sample_at(const struct timeline_drawing *work, uint32_t
 static int64_t timeline_sample_ns(const struct timeline_drawing *work,
 				  const struct timeline_sample *part)
 {
-	return ss_snapshot_moment(work->subject->snapshot, work->device,
-				  work->device->first + part->first);
+	return ss_snapshot_time_ns(work->subject->snapshot, work->device,
+				   work->device->first + part->first);
 }
 
 /* Adds a sample whenever the next event belongs to a later one. */
@@ -227,7 +227,7 @@ static void timeline_draw(const struct timeline_drawing *work)
 	const struct ss_device_memory *device = work->device;
 	uint32_t last = device->first + device->count - 1;
 	uint32_t parts = part_counts[work->subject->group];
-	int64_t span_ns = ss_snapshot_between(work->subject->snapshot, device->first, last);
+	int64_t span_ns = ss_snapshot_span_ns(work->subject->snapshot, device->first, last);
 	uint32_t now = 0;
 	struct timeline_sample part;
 
@@ -257,7 +257,7 @@ static uint32_t timeline_slot_id(const struct timeline_drawing *work, uint32_t s
 static void timeline_name_slot(struct timeline_drawing *work, uint32_t slot, uint32_t id)
 {
 	const struct ss_snapshot_subject *subject = work->subject;
-	const struct ss_stack_places *spots = subject->spots;
+	const struct ss_snapshot_places *spots = subject->spots;
 	uint32_t line = subject->group == BY_STACK ? spots->line[id] : id;
 
 	for (uint32_t i = 0; i < subject->snapshot->stacks.count; i++)
@@ -276,25 +276,25 @@ static enum ss_status timeline_find_slots(struct timeline_drawing *work, struct 
 	uint32_t stacks = subject->snapshot->stacks.count;
 	uint32_t count = subject->group == BY_STACK ? stacks : subject->spots->texts.count;
 	struct ss_live_blocks held;
-	struct ss_tally tally;
+	struct ss_holders tally;
 
 	work->slot_of_stack = SS_ARENA_NEW(scratch, uint8_t, (size_t)stacks + 1);
 	if (!work->slot_of_stack)
 		return ss_fail_memory(err, "the lines");
 	memset(work->slot_of_stack, LINES, (size_t)stacks + 1);
 	SS_TRY(ss_live_blocks_init(&held, subject, work->device, work->device->peak_row, err));
-	if (!ss_tally_init(&tally, held.memory, count)) {
+	if (!ss_holders_init(&tally, held.memory, count)) {
 		ss_live_blocks_release(&held);
 		return ss_fail_memory(err, "the lines");
 	}
 	for (uint32_t i = 0; i < held.count; i++)
-		ss_tally_add(&tally, timeline_slot_id(work, held.items[i].stack), 0,
-			     held.items[i].bytes, 0);
-	ss_tally_order(&tally);
+		ss_holders_add(&tally, timeline_slot_id(work, held.items[i].stack), 0,
+			       held.items[i].bytes, 0);
+	ss_holders_sort(&tally);
 	for (uint32_t i = 0; i < tally.count && i < LINES; i++)
 		timeline_name_slot(work, i, tally.rows[i].id);
 	work->slot_names[LINES] = "(other)";
-	ss_tally_release(&tally);
+	ss_holders_release(&tally);
 	ss_live_blocks_release(&held);
 	return SS_OK;
 }
@@ -318,7 +318,7 @@ static void timeline_take_point(struct timeline_sample *part, const struct ss_cu
 }
 
 /* When a point is, from the first that has a time; what was there before the recording: 0. */
-static int64_t timeline_point_ns(const struct ss_memory_curve *curve, uint32_t first,
+static int64_t timeline_point_ns(const struct ss_snapshot_curve *curve, uint32_t first,
 				 uint32_t point)
 {
 	int64_t from = first < curve->count ? curve->points[first].time_ns : SS_NO_TIME;
@@ -331,7 +331,7 @@ static int64_t timeline_point_ns(const struct ss_memory_curve *curve, uint32_t f
 
 static void timeline_draw_curve(const struct timeline_drawing *work)
 {
-	const struct ss_memory_curve *curve = &work->subject->snapshot->curve;
+	const struct ss_snapshot_curve *curve = &work->subject->snapshot->curve;
 	uint32_t parts = part_counts[work->subject->group];
 	uint32_t first = 0, now = 0;
 	struct timeline_sample part = { .reserved_bytes = -1, .max_reserved_bytes = -1 };

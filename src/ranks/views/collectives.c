@@ -43,12 +43,12 @@ static const struct ss_column columns[] = {
 enum { GROUP_EACH, GROUP_CLASS, GROUP_ARRIVAL };
 
 /* GB/s that each link carries; 0: not known. */
-static double collective_busbw(const struct ss_meeting *meeting, int64_t transfer_ns)
+static double collective_busbw(const struct ss_collective *collective, int64_t transfer_ns)
 {
-	if (meeting->bytes <= 0 || transfer_ns <= 0)
+	if (collective->bytes <= 0 || transfer_ns <= 0)
 		return 0;
-	return ss_collective_factor(meeting->kind, meeting->count) * (double)meeting->bytes /
-	       (double)transfer_ns;
+	return ss_collective_factor(collective->kind, collective->count) *
+	       (double)collective->bytes / (double)transfer_ns;
 }
 
 static void collectives_add_rate(struct ss_table *out, double rate)
@@ -56,47 +56,51 @@ static void collectives_add_rate(struct ss_table *out, double rate)
 	ss_row_rate(out, rate, rate > 0 ? 1 : 0);
 }
 
-static int64_t last_rank_number(const struct ss_joined *joined, const struct ss_meeting *meeting)
+static int64_t last_rank_number(const struct ss_joined *joined,
+				const struct ss_collective *collective)
 {
-	return meeting->is_symmetric && meeting->last_rank != SS_NO_ROW
-		       ? joined->ranks[meeting->last_rank].rank
+	return collective->is_symmetric && collective->last_rank != SS_NO_ROW
+		       ? joined->ranks[collective->last_rank].rank
 		       : -1;
 }
 
-static void collectives_add_head(const struct ss_joined *joined, const struct ss_meeting *meeting,
-				 int64_t number, int64_t calls, struct ss_table *out)
+static void collectives_add_head(const struct ss_joined *joined,
+				 const struct ss_collective *collective, int64_t number,
+				 int64_t calls, struct ss_table *out)
 {
 	bool one = number >= 0;
 
 	ss_row_int_known(out, number);
-	ss_row_text(out, ss_collective_name(meeting->kind));
-	ss_row_text(out, joined->groups[meeting->group].name);
-	ss_row_int_known(out, one && meeting->step != SS_NO_ROW ? (int64_t)meeting->step : -1);
+	ss_row_text(out, ss_collective_kind_name(collective->kind));
+	ss_row_text(out, joined->groups[collective->group].name);
+	ss_row_int_known(out,
+			 one && collective->step != SS_NO_ROW ? (int64_t)collective->step : -1);
 	ss_row_int_known(out, calls);
-	ss_row_int(out, meeting->count);
-	ss_row_int_known(out, meeting->bytes);
+	ss_row_int(out, collective->count);
+	ss_row_int_known(out, collective->bytes);
 }
 
 static void collectives_add_each(const struct ss_joined *joined, uint32_t number,
 				 struct ss_table *out)
 {
-	const struct ss_meeting *meeting = &joined->meetings[number];
+	const struct ss_collective *collective = &joined->collectives[number];
 
 	out->rank = -1;
 	ss_row_begin(out);
-	collectives_add_head(joined, meeting, number, -1, out);
-	ss_row_int(out, meeting->transfer_ns);
-	ss_row_int_known(out, meeting->is_symmetric ? meeting->wait_ns : -1);
-	ss_row_int_known(out,
-			 meeting->is_symmetric ? meeting->longest_ns - meeting->transfer_ns : -1);
+	collectives_add_head(joined, collective, number, -1, out);
+	ss_row_int(out, collective->transfer_ns);
+	ss_row_int_known(out, collective->is_symmetric ? collective->wait_ns : -1);
+	ss_row_int_known(out, collective->is_symmetric
+				      ? collective->longest_ns - collective->transfer_ns
+				      : -1);
 	ss_row_null(out);
-	ss_row_int_known(out, last_rank_number(joined, meeting));
-	collectives_add_rate(out, meeting->is_symmetric
-					  ? collective_busbw(meeting, meeting->transfer_ns)
+	ss_row_int_known(out, last_rank_number(joined, collective));
+	collectives_add_rate(out, collective->is_symmetric
+					  ? collective_busbw(collective, collective->transfer_ns)
 					  : 0);
 	ss_row_null(out);
-	ss_row_int(out, meeting->start_ns - joined->meetings[0].start_ns);
-	ss_row_text(out, meeting->breaks_causality ? "broken" : "kept");
+	ss_row_int(out, collective->start_ns - joined->collectives[0].start_ns);
+	ss_row_text(out, collective->breaks_causality ? "broken" : "kept");
 	ss_row_end(out);
 }
 
@@ -105,24 +109,25 @@ static void collectives_add_each(const struct ss_joined *joined, uint32_t number
 static void collectives_add_arrivals(const struct ss_joined *joined, uint32_t number,
 				     struct ss_table *out)
 {
-	const struct ss_meeting *meeting = &joined->meetings[number];
+	const struct ss_collective *collective = &joined->collectives[number];
 
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_member *member = &joined->members[meeting->first + i];
+	for (uint32_t i = 0; i < collective->count; i++) {
+		const struct ss_member *member = &joined->members[collective->first + i];
 		const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
 		int64_t dur_ns = arrival->end_ns - arrival->start_ns;
 
 		out->rank = joined->ranks[member->rank].rank;
 		ss_row_begin(out);
-		collectives_add_head(joined, meeting, number, -1, out);
-		ss_row_int(out, meeting->transfer_ns);
-		ss_row_int_known(out, meeting->is_symmetric ? dur_ns - meeting->transfer_ns : -1);
+		collectives_add_head(joined, collective, number, -1, out);
+		ss_row_int(out, collective->transfer_ns);
+		ss_row_int_known(out,
+				 collective->is_symmetric ? dur_ns - collective->transfer_ns : -1);
 		ss_row_null(out);
 		ss_row_int(out, ss_joined_align(joined, member->rank, arrival->start_ns) -
-					meeting->start_ns);
-		ss_row_int_known(out, last_rank_number(joined, meeting));
+					collective->start_ns);
+		ss_row_int_known(out, last_rank_number(joined, collective));
 		ss_row_nulls(out, 2);
-		ss_row_int(out, meeting->start_ns - joined->meetings[0].start_ns);
+		ss_row_int(out, collective->start_ns - joined->collectives[0].start_ns);
 		ss_row_null(out);
 		ss_row_end(out);
 	}
@@ -132,8 +137,8 @@ static void collectives_add_arrivals(const struct ss_joined *joined, uint32_t nu
 
 static int collective_compare_class(const void *a, const void *b)
 {
-	const struct ss_meeting *x = *(const struct ss_meeting *const *)a;
-	const struct ss_meeting *y = *(const struct ss_meeting *const *)b;
+	const struct ss_collective *x = *(const struct ss_collective *const *)a;
+	const struct ss_collective *y = *(const struct ss_collective *const *)b;
 
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
@@ -148,13 +153,13 @@ static int collective_compare_class(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool is_same_size(const struct ss_meeting *a, const struct ss_meeting *b)
+static bool is_same_size(const struct ss_collective *a, const struct ss_collective *b)
 {
 	return a->kind == b->kind && a->bytes == b->bytes && a->count == b->count;
 }
 
 struct collective_class {
-	const struct ss_meeting *first;
+	const struct ss_collective *first;
 	int64_t transfer_ns, wait_ns, spread_ns, calls;
 	double best; /* busbw of the best group of its size */
 };
@@ -169,7 +174,7 @@ static int collective_class_compare_wait(const void *a, const void *b)
 }
 
 /* Finds the classes of collectives that are sorted by class; returns how many. */
-static uint32_t find_collective_classes(const struct ss_meeting *const *sorted, uint32_t count,
+static uint32_t find_collective_classes(const struct ss_collective *const *sorted, uint32_t count,
 					struct collective_class *classes)
 {
 	uint32_t found = 0;
@@ -226,18 +231,18 @@ static void collectives_add_class(const struct ss_joined *joined,
 
 static bool collectives_add_classes(const struct ss_joined *joined, struct ss_table *out)
 {
-	const struct ss_meeting **sorted = SS_ARENA_NEW(out->arena, const struct ss_meeting *,
-							(size_t)joined->meeting_count + 1);
+	const struct ss_collective **sorted = SS_ARENA_NEW(out->arena, const struct ss_collective *,
+							   (size_t)joined->collective_count + 1);
 	struct collective_class *classes = SS_ARENA_NEW(out->arena, struct collective_class,
-							(size_t)joined->meeting_count + 1);
+							(size_t)joined->collective_count + 1);
 	uint32_t count;
 
 	if (!sorted || !classes)
 		return false;
-	for (uint32_t i = 0; i < joined->meeting_count; i++)
-		sorted[i] = &joined->meetings[i];
-	qsort(sorted, joined->meeting_count, sizeof(*sorted), collective_compare_class);
-	count = find_collective_classes(sorted, joined->meeting_count, classes);
+	for (uint32_t i = 0; i < joined->collective_count; i++)
+		sorted[i] = &joined->collectives[i];
+	qsort(sorted, joined->collective_count, sizeof(*sorted), collective_compare_class);
+	count = find_collective_classes(sorted, joined->collective_count, classes);
 	qsort(classes, count, sizeof(*classes), collective_class_compare_wait);
 	for (uint32_t i = 0; i < count; i++)
 		collectives_add_class(joined, &classes[i], out);
@@ -249,7 +254,7 @@ static enum ss_status collectives_run(const struct ss_joined *joined, uint32_t g
 {
 	if (group == GROUP_CLASS && !collectives_add_classes(joined, out))
 		return ss_fail_memory(err, "the collectives");
-	for (uint32_t i = 0; group != GROUP_CLASS && i < joined->meeting_count; i++) {
+	for (uint32_t i = 0; group != GROUP_CLASS && i < joined->collective_count; i++) {
 		if (group == GROUP_ARRIVAL)
 			collectives_add_arrivals(joined, i, out);
 		else

@@ -145,7 +145,7 @@ static void imbalance_add_row(const struct imbalance *view, const struct imbalan
 			      struct ss_table *out)
 {
 	const struct ss_string *name = &view->names.items[spread->name];
-	char text[SS_SHORT_NAME_ROOM];
+	char text[SS_SHORT_NAME_BYTES];
 
 	out->rank = -1;
 	ss_row_begin(out);

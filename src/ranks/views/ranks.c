@@ -58,7 +58,7 @@ struct rank_sums {
 	int64_t step_ns, compute_ns, comm_ns, overlap_ns, exposed_ns, copy_ns, idle_ns;
 	int64_t exposed_wait_ns; /* the part of wait_ns in which collectives were exposed */
 	int64_t wait_ns, lateness_ns, last, last_known;
-	int64_t meetings; /* that are matched; without any, nothing is known about waits */
+	int64_t collectives; /* that are matched; without any, nothing is known about waits */
 };
 
 static void ranks_add_step_sums(const struct ss_rank_step *step, struct rank_sums *sums)
@@ -74,47 +74,48 @@ static void ranks_add_step_sums(const struct ss_rank_step *step, struct rank_sum
 }
 
 /* The collective of an arrival if all members wait for the last one, else NULL. */
-static const struct ss_meeting *symmetric_collective_at(const struct ss_joined *joined, uint32_t r,
-							uint32_t i)
+static const struct ss_collective *symmetric_collective_at(const struct ss_joined *joined,
+							   uint32_t r, uint32_t i)
 {
-	uint32_t number = joined->meeting_of[r][i];
+	uint32_t number = joined->collective_of[r][i];
 
-	if (number == SS_NO_MEETING || !joined->meetings[number].is_symmetric)
+	if (number == SS_NO_COLLECTIVE || !joined->collectives[number].is_symmetric)
 		return NULL;
-	return &joined->meetings[number];
+	return &joined->collectives[number];
 }
 
-static void add_rank_waits(const struct ss_meeting *meeting, const struct ss_arrival *arrival,
+static void add_rank_waits(const struct ss_collective *collective, const struct ss_arrival *arrival,
 			   struct rank_sums *sums)
 {
 	int64_t dur_ns = arrival->end_ns - arrival->start_ns;
-	int64_t wait_ns = dur_ns - meeting->transfer_ns, bare_ns = dur_ns - arrival->hidden_ns;
+	int64_t wait_ns = dur_ns - collective->transfer_ns, bare_ns = dur_ns - arrival->hidden_ns;
 
 	sums->wait_ns = ss_ns_sum(sums->wait_ns, wait_ns);
 	sums->exposed_wait_ns = ss_ns_sum(sums->exposed_wait_ns,
 					  wait_ns < bare_ns ? wait_ns : bare_ns);
-	sums->lateness_ns = ss_ns_sum(sums->lateness_ns, meeting->longest_ns - dur_ns);
+	sums->lateness_ns = ss_ns_sum(sums->lateness_ns, collective->longest_ns - dur_ns);
 }
 
-static void count_last_arrival(const struct ss_meeting *meeting, uint32_t r, struct rank_sums *sums)
+static void count_last_arrival(const struct ss_collective *collective, uint32_t r,
+			       struct rank_sums *sums)
 {
-	sums->last_known += meeting->last_rank != SS_NO_ROW;
-	sums->last += meeting->last_rank == r;
+	sums->last_known += collective->last_rank != SS_NO_ROW;
+	sums->last += collective->last_rank == r;
 }
 
 static void add_rank_collectives(const struct ss_joined *joined, uint32_t r, struct rank_sums *sums)
 {
 	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
-		const struct ss_meeting *meeting = symmetric_collective_at(joined, r, i);
+		const struct ss_collective *collective = symmetric_collective_at(joined, r, i);
 
 		/* in a collective with a root nobody waits, which is known, too */
-		sums->meetings += joined->meeting_of[r][i] != SS_NO_MEETING;
-		if (!meeting)
+		sums->collectives += joined->collective_of[r][i] != SS_NO_COLLECTIVE;
+		if (!collective)
 			continue;
 		/* means per step count what lies in steps */
 		if (joined->ranks[r].arrivals[i].step != UINT32_MAX)
-			add_rank_waits(meeting, &joined->ranks[r].arrivals[i], sums);
-		count_last_arrival(meeting, r, sums);
+			add_rank_waits(collective, &joined->ranks[r].arrivals[i], sums);
+		count_last_arrival(collective, r, sums);
 	}
 }
 
@@ -127,7 +128,7 @@ static void ranks_add_row(const struct ss_digest *rank, const struct ss_rank_ste
 			  uint32_t count, const struct rank_sums *sums, struct ss_table *out)
 {
 	/* without a collective that shows it, lateness is not known; the host is never idle */
-	bool met = sums->meetings, on_device = rank->device >= 0;
+	bool met = sums->collectives, on_device = rank->device >= 0;
 
 	ss_row_begin(out);
 	ss_row_text(out, ss_strings_text(&rank->texts, rank->host));
@@ -228,18 +229,18 @@ static bool ranks_add_steps(const struct ss_joined *joined, uint32_t r, struct s
 		return false;
 	/* without steps there is no list of them that could be searched */
 	for (uint32_t i = 0; rank->step_count && i < rank->arrival_count; i++) {
-		const struct ss_meeting *meeting = symmetric_collective_at(joined, r, i);
+		const struct ss_collective *collective = symmetric_collective_at(joined, r, i);
 		const struct ss_rank_step *step;
 
-		if (!meeting)
+		if (!collective)
 			continue;
 		step = bsearch(&rank->arrivals[i].step, rank->steps, rank->step_count,
 			       sizeof(*rank->steps), rank_step_compare_number);
 		if (!step)
 			continue;
-		add_rank_waits(meeting, &rank->arrivals[i], &sums[step - rank->steps]);
-		count_last_arrival(meeting, r, &sums[step - rank->steps]);
-		sums[step - rank->steps].meetings++;
+		add_rank_waits(collective, &rank->arrivals[i], &sums[step - rank->steps]);
+		count_last_arrival(collective, r, &sums[step - rank->steps]);
+		sums[step - rank->steps].collectives++;
 	}
 	for (uint32_t i = 0; i < rank->step_count; i++) {
 		ranks_add_step_sums(&rank->steps[i], &sums[i]);
@@ -279,17 +280,17 @@ static void ranks_add_pairs(const struct ss_joined *joined, uint32_t r, struct r
 
 	memset(pairs, 0, ((size_t)joined->rank_count + 1) * sizeof(*pairs));
 	for (uint32_t i = 0; i < rank->arrival_count; i++) {
-		const struct ss_meeting *meeting = symmetric_collective_at(joined, r, i);
+		const struct ss_collective *collective = symmetric_collective_at(joined, r, i);
 		const struct ss_arrival *arrival = &rank->arrivals[i];
 		struct rank_wait *pair;
 
 		/* the last rank to arrive waited for nobody: its own sum stays 0 */
-		if (!meeting || arrival->step == UINT32_MAX)
+		if (!collective || arrival->step == UINT32_MAX)
 			continue;
-		pair = &pairs[meeting->last_rank == SS_NO_ROW ? joined->rank_count
-							      : meeting->last_rank];
+		pair = &pairs[collective->last_rank == SS_NO_ROW ? joined->rank_count
+								 : collective->last_rank];
 		pair->wait_ns = ss_ns_sum(pair->wait_ns, arrival->end_ns - arrival->start_ns -
-								 meeting->transfer_ns);
+								 collective->transfer_ns);
 		pair->count++;
 	}
 	for (uint32_t last = 0; last <= joined->rank_count; last++)

@@ -56,10 +56,10 @@ static const struct ss_finding *github_find_cause(const struct ss_check *check)
 
 static void github_begin(struct ss_text *out, const char *level, const struct ss_finding *finding)
 {
-	struct ss_check_place place;
+	struct ss_render_check_location place;
 
 	ss_text_addf(out, "::%s ", level);
-	if (finding && ss_check_place(finding, &place)) {
+	if (finding && ss_render_check_location(finding, &place)) {
 		ss_text_add_string(out, "file=");
 		github_add_escaped(out, place.file, place.file_length, true);
 		ss_text_addf(out, ",line=%u,", place.line);
@@ -71,9 +71,9 @@ static void github_add_verdict(const struct ss_check *check, struct ss_text *out
 {
 	struct ss_text text = { 0 };
 
-	ss_check_headline(check, &text);
+	ss_render_check_headline(check, &text);
 	ss_text_add_string(&text, "\n");
-	ss_check_cause(check, &text);
+	ss_render_check_cause(check, &text);
 	if (text.length && text.data[text.length - 1] == '\n')
 		text.data[--text.length] = '\0';
 	github_begin(out, github_level(check->verdict), github_find_cause(check));
@@ -86,17 +86,17 @@ static void github_add_condition(const struct ss_condition *condition, struct ss
 	struct ss_text text = { 0 };
 
 	ss_text_addf(&text, "%s ", condition->text);
-	ss_check_condition(condition, &text);
+	ss_render_check_condition(condition, &text);
 	github_begin(out, "error", NULL);
 	github_add_message(out, text.data ? text.data : "");
 	ss_text_end(&text, out);
 }
 
-void ss_check_github(const struct ss_check_shown *shown, struct ss_text *out)
+void ss_render_check_github(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
 	const struct ss_finding *cause = github_find_cause(check);
-	struct ss_check_place place;
+	struct ss_render_check_location place;
 	uint32_t count = 1;
 
 	github_add_verdict(check, out);
@@ -109,7 +109,7 @@ void ss_check_github(const struct ss_check_shown *shown, struct ss_text *out)
 	for (uint32_t i = 0; i < check->diagnosis->warning_count && count < ANNOTATIONS_MAX; i++) {
 		const struct ss_finding *finding = check->diagnosis->findings[i];
 
-		if (finding == cause || !ss_check_place(finding, &place))
+		if (finding == cause || !ss_render_check_location(finding, &place))
 			continue;
 		github_begin(out, "warning", finding);
 		github_add_message(out, finding->title);

@@ -43,7 +43,8 @@ static void check_json_add_figure(struct ss_text *out, const char *key,
 	ss_text_add_string(out, ",");
 	check_json_add_percent(out, "noise_percent", figure->half, is_known);
 	ss_text_add_string(out, ",");
-	ss_render_text_member(out, "verdict", is_known ? ss_verdict_name(figure->verdict) : NULL);
+	ss_render_text_member(out, "verdict",
+			      is_known ? ss_check_verdict_name(figure->verdict) : NULL);
 	ss_text_add_string(out, "}");
 }
 
@@ -135,21 +136,21 @@ static void check_json_add_summary(const struct ss_table *table, struct ss_text 
 	ss_text_add_string(out, "]");
 }
 
-void ss_check_json(const struct ss_check_shown *shown, struct ss_text *out)
+void ss_render_check_json(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
 
 	ss_text_add_string(out, "{\"schema\":\"stepscope.check/1\",\n");
-	ss_render_text_member(out, "verdict", ss_verdict_name(check->verdict));
+	ss_render_text_member(out, "verdict", ss_check_verdict_name(check->verdict));
 	ss_text_add_string(out, ",\n");
 	ss_render_text_member(out, "compared",
-			      check->has_baseline ? ss_verdict_name(check->compared) : NULL);
+			      check->has_baseline ? ss_check_verdict_name(check->compared) : NULL);
 	ss_text_add_string(out, ",\n");
-	check_json_add_sentence(out, "text", check, ss_check_headline);
+	check_json_add_sentence(out, "text", check, ss_render_check_headline);
 	ss_text_add_string(out, ",\n");
-	check_json_add_sentence(out, "cause_text", check, ss_check_cause);
+	check_json_add_sentence(out, "cause_text", check, ss_render_check_cause);
 	ss_text_add_string(out, ",\n");
-	check_json_add_sentence(out, "noise_text", check, ss_check_noise);
+	check_json_add_sentence(out, "noise_text", check, ss_render_check_noise);
 	ss_text_add_string(out, ",\n");
 	ss_render_text_member(out, "reason", check->reason);
 	ss_text_add_string(out, ",\n");

@@ -34,8 +34,8 @@ static void junit_add_escaped(struct ss_text *out, const char *text)
 }
 
 /* Opens a case; `seconds` below 0: it has no time. */
-static void junit_begin_case(const struct ss_check_shown *shown, const char *name, double seconds,
-			     struct ss_text *out)
+static void junit_begin_case(const struct ss_rendered_check *shown, const char *name,
+			     double seconds, struct ss_text *out)
 {
 	ss_text_add_string(out, "    <testcase classname=\"stepscope.");
 	junit_add_escaped(out, shown->name);
@@ -58,16 +58,16 @@ static void junit_add_result(const char *element, const char *message, const cha
 }
 
 /* The test case of the step time; it fails if the run is slower. */
-static void junit_add_step_time(const struct ss_check_shown *shown, struct ss_text *out)
+static void junit_add_step_time(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
-	struct ss_check_shown plain = *shown;
+	struct ss_rendered_check plain = *shown;
 	struct ss_text headline = { 0 }, all = { 0 };
 
 	plain.color = false;
 	plain.width = 100;
-	ss_check_headline(check, &headline);
-	ss_check_text(&plain, &all);
+	ss_render_check_headline(check, &headline);
+	ss_render_check_text(&plain, &all);
 	junit_begin_case(shown, "step time", check->after.step_ns / 1e9, out);
 	if (check->compared == SS_VERDICT_REGRESSION)
 		junit_add_result("failure", headline.data, all.data, out);
@@ -78,12 +78,12 @@ static void junit_add_step_time(const struct ss_check_shown *shown, struct ss_te
 	ss_text_end(&all, out);
 }
 
-static void junit_add_condition(const struct ss_check_shown *shown,
+static void junit_add_condition(const struct ss_rendered_check *shown,
 				const struct ss_condition *condition, struct ss_text *out)
 {
 	struct ss_text text = { 0 };
 
-	ss_check_condition(condition, &text);
+	ss_render_check_condition(condition, &text);
 	junit_begin_case(shown, condition->text, -1, out);
 	if (condition->is_met)
 		junit_add_result("failure", text.data, condition->text, out);
@@ -93,7 +93,7 @@ static void junit_add_condition(const struct ss_check_shown *shown,
 	ss_text_end(&text, out);
 }
 
-void ss_check_junit(const struct ss_check_shown *shown, struct ss_text *out)
+void ss_render_check_junit(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
 	uint32_t failures = check->has_baseline && check->compared == SS_VERDICT_REGRESSION;

@@ -47,7 +47,7 @@ static void check_markdown_conditions(const struct ss_check *check, struct ss_te
 	for (uint32_t i = 0; i < check->condition_count; i++) {
 		struct ss_text text = { 0 };
 
-		ss_check_condition(&check->conditions[i], &text);
+		ss_render_check_condition(&check->conditions[i], &text);
 		ss_text_add_string(out, "| ");
 		ss_render_escaped(out, check->conditions[i].text);
 		ss_text_add_string(out, " | ");
@@ -66,7 +66,7 @@ static void check_markdown_findings(const struct ss_diagnosis *diagnosis, struct
 			   "\n| finding of the run | saves per step | line |\n|---|---:|---|\n");
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
 		const struct ss_finding *finding = diagnosis->findings[i];
-		struct ss_check_place place;
+		struct ss_render_check_location place;
 
 		ss_text_add_string(out, "| ");
 		ss_render_escaped(out, finding->title);
@@ -74,7 +74,7 @@ static void check_markdown_findings(const struct ss_diagnosis *diagnosis, struct
 		if (ss_finding_has_cost(finding))
 			ss_render_ns(finding->cost_ns, out);
 		ss_text_add_string(out, " | ");
-		if (ss_check_place(finding, &place)) {
+		if (ss_render_check_location(finding, &place)) {
 			struct ss_text text = { 0 };
 
 			ss_text_add(&text, place.file, place.file_length);
@@ -86,18 +86,18 @@ static void check_markdown_findings(const struct ss_diagnosis *diagnosis, struct
 	}
 }
 
-void ss_check_markdown(const struct ss_check_shown *shown, struct ss_text *out)
+void ss_render_check_markdown(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
 
-	check_markdown_sentence(ss_check_headline, check, "### ", out);
-	check_markdown_sentence(ss_check_cause, check, "\n**Cause:** ", out);
+	check_markdown_sentence(ss_render_check_headline, check, "### ", out);
+	check_markdown_sentence(ss_render_check_cause, check, "\n**Cause:** ", out);
 	if (check->has_baseline && check->reason && check->noise.mean.before_ns > 0) {
 		ss_text_add_string(out, "\n**Why:** ");
 		ss_render_escaped(out, check->reason);
 		ss_text_add_string(out, "\n");
 	}
-	check_markdown_sentence(ss_check_noise, check, "\n**Noise:** ", out);
+	check_markdown_sentence(ss_render_check_noise, check, "\n**Noise:** ", out);
 	if (check->series_note) {
 		ss_text_add_string(out, "\n**Level:** ");
 		ss_render_escaped(out, check->series_note);
@@ -105,21 +105,21 @@ void ss_check_markdown(const struct ss_check_shown *shown, struct ss_text *out)
 	}
 	if (shown->run.is_known)
 		ss_text_add_string(out, "\n");
-	ss_markdown_run(&shown->run, out);
+	ss_render_markdown_run(&shown->run, out);
 	check_markdown_changes(check, out);
 	check_markdown_conditions(check, out);
 	check_markdown_findings(check->diagnosis, out);
 }
 
-void ss_check_step_summary(const struct ss_check_shown *shown, struct ss_text *out)
+void ss_render_check_step_summary(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	struct ss_text text = { 0 };
 	size_t length;
 
-	ss_check_markdown(shown, &text);
+	ss_render_check_markdown(shown, &text);
 	length = text.length;
-	if (length > SS_CHECK_SUMMARY_BYTES) {
-		for (length = SS_CHECK_SUMMARY_BYTES - 100;
+	if (length > SS_RENDER_CHECK_SUMMARY_BYTES) {
+		for (length = SS_RENDER_CHECK_SUMMARY_BYTES - 100;
 		     length && text.data[length - 1] != '\n';)
 			length--;
 		ss_text_add(out, text.data, length);

@@ -6,7 +6,7 @@
 #include "stepscope.h"
 
 /* A path as part of a URI. */
-static void sarif_add_uri(struct ss_text *out, const struct ss_check_place *place)
+static void sarif_add_uri(struct ss_text *out, const struct ss_render_check_location *place)
 {
 	if (place->file_length && place->file[0] == '/')
 		ss_text_add_string(out, "file://");
@@ -52,8 +52,8 @@ static void sarif_add_message(const struct ss_finding *finding, struct ss_text *
 	ss_text_end(&text, out);
 }
 
-static void sarif_add_result(const struct ss_finding *finding, const struct ss_check_place *place,
-			     struct ss_text *out)
+static void sarif_add_result(const struct ss_finding *finding,
+			     const struct ss_render_check_location *place, struct ss_text *out)
 {
 	ss_text_add_string(out, "\n   {\"ruleId\":");
 	ss_render_quoted(out, finding->rule->name);
@@ -66,10 +66,10 @@ static void sarif_add_result(const struct ss_finding *finding, const struct ss_c
 	ss_text_addf(out, "\"},\"region\":{\"startLine\":%u}}}]}", place->line);
 }
 
-void ss_check_sarif(const struct ss_check_shown *shown, struct ss_text *out)
+void ss_render_check_sarif(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	const struct ss_diagnosis *diagnosis = shown->check->diagnosis;
-	struct ss_check_place place;
+	struct ss_render_check_location place;
 	uint32_t shown_rules = 0, results = 0;
 
 	ss_text_addf(out,
@@ -81,14 +81,14 @@ void ss_check_sarif(const struct ss_check_shown *shown, struct ss_text *out)
 	for (size_t i = 0; i < ss_rule_count; i++)
 		for (uint32_t k = 0; k < diagnosis->finding_count; k++)
 			if (diagnosis->findings[k]->rule == ss_rules[i] &&
-			    ss_check_place(diagnosis->findings[k], &place)) {
+			    ss_render_check_location(diagnosis->findings[k], &place)) {
 				ss_text_add_string(out, shown_rules++ ? ",\n   " : "\n   ");
 				sarif_add_rule(ss_rules[i], out);
 				break;
 			}
 	ss_text_add_string(out, "]}},\n \"columnKind\":\"unicodeCodePoints\",\n \"results\":[");
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
-		if (ss_check_place(diagnosis->findings[i], &place)) {
+		if (ss_render_check_location(diagnosis->findings[i], &place)) {
 			ss_text_add_string(out, results++ ? "," : "");
 			sarif_add_result(diagnosis->findings[i], &place, out);
 		}

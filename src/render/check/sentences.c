@@ -62,7 +62,7 @@ static void check_add_conditions(const struct ss_check *check, struct ss_text *o
 			     holding == 1 ? "holds" : "hold");
 }
 
-void ss_check_headline(const struct ss_check *check, struct ss_text *out)
+void ss_render_check_headline(const struct ss_check *check, struct ss_text *out)
 {
 	ss_text_addf(out, "%s: ", check_verdict_word(check->verdict));
 	if (check->has_baseline && check->noise.mean.before_ns > 0) {
@@ -77,7 +77,7 @@ void ss_check_headline(const struct ss_check *check, struct ss_text *out)
 	ss_text_add_string(out, ".");
 }
 
-void ss_check_cause(const struct ss_check *check, struct ss_text *out)
+void ss_render_check_cause(const struct ss_check *check, struct ss_text *out)
 {
 	const struct ss_check_change *first = check->changes;
 
@@ -99,7 +99,7 @@ void ss_check_cause(const struct ss_check *check, struct ss_text *out)
 	ss_text_add_string(out, " per step");
 }
 
-void ss_check_noise(const struct ss_check *check, struct ss_text *out)
+void ss_render_check_noise(const struct ss_check *check, struct ss_text *out)
 {
 	const struct ss_noise *noise = &check->noise;
 	const struct ss_noise_figure *figure = noise->is_typical ? &noise->typical : &noise->mean;
@@ -116,7 +116,7 @@ void ss_check_noise(const struct ss_check *check, struct ss_text *out)
 	ss_text_addf(out, "); a change counts from %.3g %% on", 100 * noise->threshold);
 }
 
-void ss_check_condition(const struct ss_condition *condition, struct ss_text *out)
+void ss_render_check_condition(const struct ss_condition *condition, struct ss_text *out)
 {
 	struct ss_cell cell = { 0 };
 
@@ -142,7 +142,8 @@ void ss_check_condition(const struct ss_condition *condition, struct ss_text *ou
 			     condition->rows, condition->of_rows);
 }
 
-bool ss_check_place(const struct ss_finding *finding, struct ss_check_place *out)
+bool ss_render_check_location(const struct ss_finding *finding,
+			      struct ss_render_check_location *out)
 {
 	for (uint32_t i = 0; i < finding->evidence_count; i++) {
 		const char *line = finding->evidence[i].line;
@@ -150,7 +151,8 @@ bool ss_check_place(const struct ss_finding *finding, struct ss_check_place *out
 
 		if (!at || at == line || at[1] < '0' || at[1] > '9')
 			continue;
-		*out = (struct ss_check_place){ .file = line, .file_length = (size_t)(at - line) };
+		*out = (struct ss_render_check_location){ .file = line,
+							  .file_length = (size_t)(at - line) };
 		for (at++; *at >= '0' && *at <= '9' && out->line < 100000000; at++)
 			out->line = out->line * 10 + (uint32_t)(*at - '0');
 		if (*at == ')' && out->line)
@@ -159,7 +161,7 @@ bool ss_check_place(const struct ss_finding *finding, struct ss_check_place *out
 	return false;
 }
 
-bool ss_check_figure(const struct ss_check_shown *shown, const char *column, double *out)
+bool ss_render_check_figure(const struct ss_rendered_check *shown, const char *column, double *out)
 {
 	const struct ss_table *table = shown->summary;
 

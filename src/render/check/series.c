@@ -34,7 +34,7 @@ static double step_mean_spread(const struct ss_check_run *run)
 				    : 0;
 }
 
-void ss_check_bencher(const struct ss_check_shown *shown, struct ss_text *out)
+void ss_render_check_bencher(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	double spread_ns = 2 * step_mean_spread(&shown->check->after);
 	bool is_first = true;
@@ -45,7 +45,7 @@ void ss_check_bencher(const struct ss_check_shown *shown, struct ss_text *out)
 	for (size_t i = 0; i < SS_COUNT(series_figures); i++) {
 		double value;
 
-		if (!ss_check_figure(shown, series_figures[i].column, &value))
+		if (!ss_render_check_figure(shown, series_figures[i].column, &value))
 			continue;
 		ss_text_addf(out, "%s\n \"%s\":{\"value\":%.6f", is_first ? "" : ",",
 			     series_figures[i].measure, value * series_figures[i].factor);
@@ -59,19 +59,19 @@ void ss_check_bencher(const struct ss_check_shown *shown, struct ss_text *out)
 	ss_text_add_string(out, "}}\n");
 }
 
-void ss_check_benchmark(const struct ss_check_shown *shown, struct ss_text *out)
+void ss_render_check_benchmark(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	double spread_ns = 2 * step_mean_spread(&shown->check->after);
 	struct ss_text headline = { 0 };
 	bool is_first = true;
 
-	ss_check_headline(shown->check, &headline);
+	ss_render_check_headline(shown->check, &headline);
 	ss_text_add_string(out, "[");
 	for (size_t i = 0; i < SS_COUNT(series_figures); i++) {
 		struct ss_text name = { 0 };
 		double value;
 
-		if (!ss_check_figure(shown, series_figures[i].column, &value))
+		if (!ss_render_check_figure(shown, series_figures[i].column, &value))
 			continue;
 		ss_text_addf(&name, "%s: %s", shown->name, series_figures[i].name);
 		ss_text_addf(out, "%s\n {\"name\":", is_first ? "" : ",");

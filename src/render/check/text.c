@@ -25,8 +25,8 @@ static const char *check_verdict_color(const struct ss_check *check)
 }
 
 /* A line that is broken at spaces, with its label before the first part. */
-static void check_text_line(const struct ss_check_shown *shown, const char *label, const char *text,
-			    struct ss_text *out)
+static void check_text_line(const struct ss_rendered_check *shown, const char *label,
+			    const char *text, struct ss_text *out)
 {
 	size_t indent = strlen(label), width = shown->width > 40 ? shown->width : 80;
 	size_t column = indent;
@@ -53,7 +53,7 @@ static void check_text_line(const struct ss_check_shown *shown, const char *labe
 	ss_text_add_string(out, "\n");
 }
 
-static void check_text_sentence(const struct ss_check_shown *shown, const char *label,
+static void check_text_sentence(const struct ss_rendered_check *shown, const char *label,
 				void (*write)(const struct ss_check *check, struct ss_text *out),
 				struct ss_text *out)
 {
@@ -64,11 +64,11 @@ static void check_text_sentence(const struct ss_check_shown *shown, const char *
 	ss_text_end(&text, out);
 }
 
-static void check_text_headline(const struct ss_check_shown *shown, struct ss_text *out)
+static void check_text_headline(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	if (shown->color)
 		ss_text_add_string(out, check_verdict_color(shown->check));
-	check_text_sentence(shown, "", ss_check_headline, out);
+	check_text_sentence(shown, "", ss_render_check_headline, out);
 	if (shown->color)
 		ss_text_add_string(out, "\033[0m");
 }
@@ -86,7 +86,7 @@ static void check_text_time(double ns, struct ss_text *out)
 /* Names of kernels are long: the short form, cut where that is too long. */
 static void check_text_change_name(const struct ss_check_change *change, struct ss_text *out)
 {
-	char name[SS_SHORT_NAME_ROOM];
+	char name[SS_SHORT_NAME_BYTES];
 	size_t length, kept;
 
 	if (change->kind == SS_CHECK_KERNEL)
@@ -103,7 +103,7 @@ static void check_text_change_name(const struct ss_check_change *change, struct 
 	ss_text_fill(out, ' ', NAME_COLUMNS > kept ? NAME_COLUMNS - kept : 0);
 }
 
-static void check_text_changes(const struct ss_check_shown *shown, struct ss_text *out)
+static void check_text_changes(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
 
@@ -122,7 +122,7 @@ static void check_text_changes(const struct ss_check_shown *shown, struct ss_tex
 	}
 }
 
-static void check_text_conditions(const struct ss_check_shown *shown, struct ss_text *out)
+static void check_text_conditions(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
 
@@ -132,21 +132,21 @@ static void check_text_conditions(const struct ss_check_shown *shown, struct ss_
 		struct ss_text text = { 0 };
 
 		ss_text_addf(&text, "%s ", check->conditions[i].text);
-		ss_check_condition(&check->conditions[i], &text);
+		ss_render_check_condition(&check->conditions[i], &text);
 		check_text_line(shown, "  ", text.data, out);
 		ss_text_end(&text, out);
 	}
 }
 
-void ss_check_text(const struct ss_check_shown *shown, struct ss_text *out)
+void ss_render_check_text(const struct ss_rendered_check *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
 
 	check_text_headline(shown, out);
-	check_text_sentence(shown, "Cause: ", ss_check_cause, out);
+	check_text_sentence(shown, "Cause: ", ss_render_check_cause, out);
 	if (check->has_baseline && check->reason && check->noise.mean.before_ns > 0)
 		check_text_line(shown, "Why:   ", check->reason, out);
-	check_text_sentence(shown, "Noise: ", ss_check_noise, out);
+	check_text_sentence(shown, "Noise: ", ss_render_check_noise, out);
 	check_text_line(shown, "Level: ", check->series_note, out);
 	check_text_changes(shown, out);
 	check_text_conditions(shown, out);

@@ -249,7 +249,7 @@ static void schema_add_table(struct schema_writer *writer, const struct ss_view 
 	schema_close(writer, "}");
 }
 
-void ss_schema_of_view(const struct ss_view *view, struct ss_text *out)
+void ss_render_schema_of_view(const struct ss_view *view, struct ss_text *out)
 {
 	struct schema_writer writer = { .out = out };
 
@@ -262,7 +262,7 @@ void ss_schema_of_view(const struct ss_view *view, struct ss_text *out)
 	ss_text_add_string(out, "\n");
 }
 
-void ss_schema_of_tables(struct ss_text *out)
+void ss_render_schema_of_tables(struct ss_text *out)
 {
 	struct schema_writer writer = { .out = out };
 
@@ -281,7 +281,7 @@ static bool schema_has_tables(const struct ss_json_member *members)
 	return false;
 }
 
-void ss_schema_of_document(const struct ss_document_form *form, struct ss_text *out)
+void ss_render_schema_of_document(const struct ss_document_form *form, struct ss_text *out)
 {
 	struct schema_writer writer = { .out = out };
 	bool tables = schema_has_tables(form->members);

@@ -52,10 +52,10 @@ extern const struct ss_json_member ss_members_of_run[];
 extern const struct ss_json_member ss_members_of_quality[];
 extern const struct ss_json_member ss_members_of_table[]; /* but for "schema" and "group" */
 
-void ss_schema_of_view(const struct ss_view *view, struct ss_text *out);
-void ss_schema_of_document(const struct ss_document_form *form, struct ss_text *out);
+void ss_render_schema_of_view(const struct ss_view *view, struct ss_text *out);
+void ss_render_schema_of_document(const struct ss_document_form *form, struct ss_text *out);
 
 /* The table of any view, with whatever columns: of lists, and across ranks. */
-void ss_schema_of_tables(struct ss_text *out);
+void ss_render_schema_of_tables(struct ss_text *out);
 
 #endif

@@ -10,8 +10,8 @@
 
 #define DOT " \xc2\xb7 "
 
-uint32_t ss_diagnosis_rows(const struct ss_diagnosis *diagnosis,
-			   const struct ss_render_options *options)
+uint32_t ss_render_verdict_rows(const struct ss_diagnosis *diagnosis,
+				const struct ss_render_options *options)
 {
 	return options->top && options->top < diagnosis->finding_count ? options->top
 								       : diagnosis->finding_count;
@@ -36,7 +36,7 @@ static void verdict_add_snapshots(const struct ss_diagnosis *diagnosis, struct s
 	ss_text_add_string(out, DOT);
 }
 
-void ss_diagnosis_job(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+void ss_render_verdict_job(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	if (diagnosis->rank_count) {
 		verdict_add_count(diagnosis->rank_count, "rank", "ranks", out);
@@ -99,7 +99,7 @@ static void verdict_add_gain(const struct ss_diagnosis *diagnosis, struct ss_tex
 	int64_t high_ns = step_ns - diagnosis->fixed_high_ns, scale = ss_render_scale(step_ns);
 
 	ss_text_add_string(out, " The fixes below would save ");
-	if (diagnosis->is_bounded || ss_is_wide(low_ns, high_ns)) {
+	if (diagnosis->is_bounded || ss_finding_range_is_wide(low_ns, high_ns)) {
 		ss_render_ns_range(low_ns, high_ns, scale, out);
 		ss_text_add_string(out, " per step (");
 		if (low_ns > 0)
@@ -170,7 +170,8 @@ static bool account_fold_smallest(struct account_part *parts)
 	return true;
 }
 
-void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, uint32_t width, struct ss_text *out)
+void ss_render_verdict_account(const struct ss_diagnosis *diagnosis, uint32_t width,
+			       struct ss_text *out)
 {
 	const struct ss_account *account = &diagnosis->account;
 	struct account_part parts[PARTS_MAX + 1] = {
@@ -200,7 +201,7 @@ void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, uint32_t width, 
 	}
 }
 
-void ss_diagnosis_stages(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+void ss_render_verdict_stages(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_account *account = &diagnosis->account;
 
@@ -254,7 +255,7 @@ static const char *gpu_use_unknown(const struct ss_diagnosis *diagnosis)
 	return "No GPU in this trace: the steps run on the CPU.\n";
 }
 
-void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+void ss_render_verdict_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_gpu_use *gpu = &diagnosis->gpu;
 	const char *between = " (";
@@ -272,7 +273,7 @@ void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 	ss_text_addf(out, "%s.\n", *between == ',' ? ")" : "");
 }
 
-void ss_diagnosis_next(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+void ss_render_verdict_next(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	static const struct {
 		const char *part, *words;
@@ -311,8 +312,8 @@ static int64_t finding_time_scale(const struct ss_finding *finding)
 	return finding->in_seconds ? 1000000000 : 1000000;
 }
 
-void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		       struct ss_text *out)
+void ss_render_verdict_unexplained(const struct ss_diagnosis *diagnosis,
+				   const struct ss_finding *finding, struct ss_text *out)
 {
 	const struct ss_account *account = &diagnosis->account;
 
@@ -367,8 +368,8 @@ static void verdict_add_nothing(const struct ss_diagnosis *diagnosis, struct ss_
 {
 	const struct ss_account *account = &diagnosis->account;
 
-	if (ss_diagnosis_blind(diagnosis)) {
-		ss_text_addf(out, " %s\n", ss_diagnosis_blind(diagnosis));
+	if (ss_render_verdict_blind(diagnosis)) {
+		ss_text_addf(out, " %s\n", ss_render_verdict_blind(diagnosis));
 	} else if (ss_account_is_open(account) && 2 * account->peers_ns > account->unexplained_ns) {
 		ss_text_addf(out,
 			     " For %.0f %% of it ranks wait for each other, and no rule explains "
@@ -392,7 +393,7 @@ static void verdict_add_nothing(const struct ss_diagnosis *diagnosis, struct ss_
 	}
 }
 
-void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+void ss_render_verdict_sentence(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	if (!diagnosis->rank_count && diagnosis->snapshot_count) {
 		verdict_add_memory(diagnosis, out);
@@ -406,7 +407,7 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 	}
 	ss_text_add_string(out, "A step takes ");
 	ss_render_ns(diagnosis->step_ns, out);
-	ss_diagnosis_spread(diagnosis, out);
+	ss_render_verdict_spread(diagnosis, out);
 	ss_text_add_string(out, ".");
 	if (diagnosis->is_what_if) {
 		verdict_add_what_if(diagnosis, out);
@@ -419,14 +420,14 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 	verdict_add_nothing(diagnosis, out);
 }
 
-void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		       struct ss_text *out)
+void ss_render_verdict_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+			    struct ss_text *out)
 {
 	/* a finding that only a snapshot shows may save no time */
 	if (!ss_finding_has_cost(finding) || (finding->has_memory && !finding->high_ns))
 		return;
 	ss_text_add_string(out, "saves ");
-	if (diagnosis->is_bounded || ss_is_wide(finding->low_ns, finding->high_ns)) {
+	if (diagnosis->is_bounded || ss_finding_range_is_wide(finding->low_ns, finding->high_ns)) {
 		ss_render_ns_range(finding->low_ns, finding->high_ns, finding_time_scale(finding),
 				   out);
 		return;
@@ -436,7 +437,7 @@ void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_fin
 		     100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
 }
 
-void ss_diagnosis_bytes(const struct ss_finding *finding, struct ss_text *out)
+void ss_render_verdict_bytes(const struct ss_finding *finding, struct ss_text *out)
 {
 	if (finding->bytes < 0)
 		return;
@@ -455,7 +456,7 @@ static const char *line_without_folders(const char *line)
 	return name;
 }
 
-void ss_diagnosis_evidence(const struct ss_evidence *evidence, bool brief, struct ss_text *out)
+void ss_render_verdict_evidence(const struct ss_evidence *evidence, bool brief, struct ss_text *out)
 {
 	const char *line = evidence->line, *name = line ? line_without_folders(line) : "";
 	const char *found = line ? strstr(evidence->text, line) : NULL;
@@ -497,8 +498,8 @@ static void quality_add_exactness(const struct ss_diagnosis *diagnosis, struct s
 	}
 }
 
-void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
-			  const struct ss_render_options *options, struct ss_text *out)
+void ss_render_verdict_quality(const struct ss_diagnosis *diagnosis,
+			       const struct ss_render_options *options, struct ss_text *out)
 {
 	const struct ss_trust *trust = &options->trust;
 	struct ss_text line = { 0 };
@@ -511,7 +512,7 @@ void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 	if (diagnosis->is_bounded)
 		ss_text_addf(&line, " (above %.0f %%: only bounds are given)", SS_REPLAY_ERROR_MAX);
 	if (diagnosis->trust.missing.count)
-		ss_missing_ranks_tell(&diagnosis->trust.missing, quality_begin_clause(&line));
+		ss_joined_format_missing(&diagnosis->trust.missing, quality_begin_clause(&line));
 	if (diagnosis->trust.unaligned_ranks)
 		ss_text_addf(quality_begin_clause(&line), "clocks of %u rank%s cannot be compared",
 			     diagnosis->trust.unaligned_ranks,

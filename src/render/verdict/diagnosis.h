@@ -8,12 +8,12 @@
 #include "diagnose/diagnose.h"
 #include "render/render.h"
 
-void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
-		       const struct ss_render_options *options, struct ss_text *out);
-void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
-		       const struct ss_render_options *options, struct ss_text *out);
-void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
-			   const struct ss_render_options *options, struct ss_text *out);
+void ss_render_verdict_text(const struct ss_diagnosis *diagnosis,
+			    const struct ss_render_options *options, struct ss_text *out);
+void ss_render_verdict_json(const struct ss_diagnosis *diagnosis,
+			    const struct ss_render_options *options, struct ss_text *out);
+void ss_render_verdict_markdown(const struct ss_diagnosis *diagnosis,
+				const struct ss_render_options *options, struct ss_text *out);
 
 /* The findings as a table, for formats that have only rows; `view` renders it. */
 void ss_render_findings(const struct ss_diagnosis *diagnosis,
@@ -23,59 +23,60 @@ void ss_render_findings(const struct ss_diagnosis *diagnosis,
 			struct ss_text *out);
 
 /* The findings that are shown. */
-uint32_t ss_diagnosis_rows(const struct ss_diagnosis *diagnosis,
-			   const struct ss_render_options *options);
+uint32_t ss_render_verdict_rows(const struct ss_diagnosis *diagnosis,
+				const struct ss_render_options *options);
 
 /* "8 ranks · 5 steps · NVIDIA H100 80GB HBM3 · 1.9 GB in 1.3 s" */
-void ss_diagnosis_job(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+void ss_render_verdict_job(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* "A step takes 412 ms. The fixes below would save 125 ms per step (1.44× faster)." */
-void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+void ss_render_verdict_sentence(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* "The GPU is busy 62 % of the step (communication 35 %)." */
-void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+void ss_render_verdict_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /*
  * "Account: explained 88.0 ms (21 %) · compute 310 ms (75 %) · unexplained 14.0 ms (3 %)"; if that
  * is wider than `width`, without times and with the smallest parts as "other". 0: any width.
  */
-void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, uint32_t width,
-			  struct ss_text *out);
+void ss_render_verdict_account(const struct ss_diagnosis *diagnosis, uint32_t width,
+			       struct ss_text *out);
 
 /* How long stages of a pipeline wait for each other, if it is long. */
-void ss_diagnosis_stages(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+void ss_render_verdict_stages(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* "After these fixes the host limits the step (73 % of the critical path)."; may add nothing. */
-void ss_diagnosis_next(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+void ss_render_verdict_next(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* "132 ms (34 %) unexplained", of the account. */
-void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		       struct ss_text *out);
+void ss_render_verdict_unexplained(const struct ss_diagnosis *diagnosis,
+				   const struct ss_finding *finding, struct ss_text *out);
 
 /* notes.c: lines before the verdict: which run it describes, what the files lack. */
-void ss_diagnosis_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+void ss_render_verdict_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* " on average (median 74 ms, from 50 ms to 190 ms)", where steps differ. */
-void ss_diagnosis_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+void ss_render_verdict_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* Replaces "nothing was found" if the files lack what would show it; or NULL. */
-const char *ss_diagnosis_blind(const struct ss_diagnosis *diagnosis);
+const char *ss_render_verdict_blind(const struct ss_diagnosis *diagnosis);
 
 /* A line about steps that take much longer than the others, and why; may add nothing. */
-void ss_diagnosis_outliers(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+void ss_render_verdict_outliers(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* "saves 88.0 ms (21 %)", or a range where it is wide or the replay is not good enough. */
-void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		       struct ss_text *out);
+void ss_render_verdict_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+			    struct ss_text *out);
 
 /* "13.0 MB kept by each step", if a snapshot shows it. */
-void ss_diagnosis_bytes(const struct ss_finding *finding, struct ss_text *out);
+void ss_render_verdict_bytes(const struct ss_finding *finding, struct ss_text *out);
 
 /* Lines of evidence of a finding, or sentences in Markdown; --verbose and JSON have all. */
 #define SS_EVIDENCE_SHOWN 3
 
 /* The sentence with its line of code; `brief`: without the folders of the line. */
-void ss_diagnosis_evidence(const struct ss_evidence *evidence, bool brief, struct ss_text *out);
+void ss_render_verdict_evidence(const struct ss_evidence *evidence, bool brief,
+				struct ss_text *out);
 
 /* Texts of a finding stand below its title. */
 #define SS_FINDING_INDENT 5
@@ -84,17 +85,17 @@ void ss_diagnosis_evidence(const struct ss_evidence *evidence, bool brief, struc
  * fix.c: lines that can be pasted. Of a fix with more than `most` lines the comments at
  * its end are left out, not its code.
  */
-void ss_diagnosis_fix(const char *text, uint32_t width, uint32_t most, struct ss_text *out);
+void ss_render_verdict_fix(const char *text, uint32_t width, uint32_t most, struct ss_text *out);
 
 /* notes.c: commands that show more, one per line. */
-void ss_diagnosis_more(const struct ss_diagnosis *diagnosis,
-		       const struct ss_render_options *options, struct ss_text *out);
+void ss_render_verdict_commands(const struct ss_diagnosis *diagnosis,
+				const struct ss_render_options *options, struct ss_text *out);
 
 /*
  * "Data quality: the replay of the recorded step is off by 1.2 %; clocks aligned to ±14 us". Normal
  * values are only in --verbose; may add nothing.
  */
-void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
-			  const struct ss_render_options *options, struct ss_text *out);
+void ss_render_verdict_quality(const struct ss_diagnosis *diagnosis,
+			       const struct ss_render_options *options, struct ss_text *out);
 
 #endif

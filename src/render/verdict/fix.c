@@ -100,7 +100,7 @@ static const char *fix_last_comments(const char *fix)
 	return found;
 }
 
-void ss_diagnosis_fix(const char *text, uint32_t width, uint32_t most, struct ss_text *out)
+void ss_render_verdict_fix(const char *text, uint32_t width, uint32_t most, struct ss_text *out)
 {
 	struct fix_lines fix = { .out = out, .width = width };
 	const char *end = text + strlen(text);

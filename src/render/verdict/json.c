@@ -203,7 +203,7 @@ static void verdict_json_add_spread(const struct ss_diagnosis *diagnosis, struct
 		ss_text_add_string(out, "}");
 	}
 	ss_text_add_string(out, "],");
-	ss_diagnosis_outliers(diagnosis, &lines);
+	ss_render_verdict_outliers(diagnosis, &lines);
 	verdict_json_add_lines(out, "outliers_text", &lines);
 	ss_text_add_string(out, "}");
 }
@@ -221,7 +221,7 @@ static void verdict_json_add_gpu(const struct ss_diagnosis *diagnosis, struct ss
 	const struct ss_gpu_use *gpu = &diagnosis->gpu;
 	struct ss_text sentence = { 0 };
 
-	ss_diagnosis_gpu(diagnosis, &sentence);
+	ss_render_verdict_gpu(diagnosis, &sentence);
 	verdict_json_add_lines(out, "gpu_text", &sentence);
 	ss_text_add_string(out, ",\n");
 	if (!gpu->rank_count) {
@@ -262,10 +262,10 @@ static void verdict_json_add_step(const struct ss_diagnosis *diagnosis, struct s
 		ss_text_add_string(out, "null");
 }
 
-void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
-		       const struct ss_render_options *options, struct ss_text *out)
+void ss_render_verdict_json(const struct ss_diagnosis *diagnosis,
+			    const struct ss_render_options *options, struct ss_text *out)
 {
-	uint32_t rows = ss_diagnosis_rows(diagnosis, options);
+	uint32_t rows = ss_render_verdict_rows(diagnosis, options);
 
 	ss_text_addf(out, "{\"schema\":\"stepscope.%s/1\",\n",
 		     diagnosis->is_what_if ? "what-if" : "diagnose");
@@ -278,7 +278,7 @@ void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 	ss_text_add_string(out, ",\n");
 	verdict_json_add_account(diagnosis, out);
 	verdict_json_add_gpu(diagnosis, out);
-	ss_render_text_member(out, "blind_text", ss_diagnosis_blind(diagnosis));
+	ss_render_text_member(out, "blind_text", ss_render_verdict_blind(diagnosis));
 	ss_text_add_string(out, ",\n");
 	ss_render_text_member(out, "next", diagnosis->next);
 	ss_text_add_string(out, ",");

@@ -18,7 +18,7 @@ static void verdict_markdown_memory(const struct ss_diagnosis *diagnosis, uint32
 		ss_text_addf(out, "| %u | ", i + 1);
 		ss_render_escaped(out, finding->title);
 		ss_text_addf(out, "%s | ", finding->is_warning ? "" : " (small)");
-		ss_diagnosis_bytes(finding, out);
+		ss_render_verdict_bytes(finding, out);
 		ss_text_addf(out, " | %s |\n", ss_confidence_name(finding->confidence));
 	}
 }
@@ -41,7 +41,7 @@ static void verdict_markdown_table(const struct ss_diagnosis *diagnosis, uint32_
 		ss_text_addf(out, "| %u | ", i + 1);
 		ss_render_escaped(out, finding->title);
 		ss_text_addf(out, "%s | ", finding->is_warning ? "" : " (small)");
-		ss_diagnosis_cost(diagnosis, finding, out);
+		ss_render_verdict_cost(diagnosis, finding, out);
 		ss_text_addf(out, " | %s | %s |\n", ranks, ss_confidence_name(finding->confidence));
 	}
 }
@@ -58,7 +58,7 @@ static void verdict_markdown_finding(const struct ss_finding *finding, uint32_t 
 	for (uint32_t i = 0; i < finding->evidence_count && i < shown; i++) {
 		struct ss_text text = { 0 };
 
-		ss_diagnosis_evidence(&finding->evidence[i], false, &text);
+		ss_render_verdict_evidence(&finding->evidence[i], false, &text);
 		ss_text_add_string(out, "- ");
 		ss_render_escaped(out, text.data ? text.data : "");
 		ss_text_add_string(out, "\n");
@@ -77,9 +77,9 @@ static void verdict_markdown_notes(const struct ss_diagnosis *diagnosis, struct 
 {
 	struct ss_text notes = { 0 };
 
-	ss_diagnosis_stages(diagnosis, &notes);
-	ss_diagnosis_notes(diagnosis, &notes);
-	ss_diagnosis_outliers(diagnosis, &notes);
+	ss_render_verdict_stages(diagnosis, &notes);
+	ss_render_verdict_notes(diagnosis, &notes);
+	ss_render_verdict_outliers(diagnosis, &notes);
 	for (const char *line = notes.data; line && *line;) {
 		size_t length = strcspn(line, "\n");
 		struct ss_text one = { 0 };
@@ -94,22 +94,22 @@ static void verdict_markdown_notes(const struct ss_diagnosis *diagnosis, struct 
 	ss_text_end(&notes, out);
 }
 
-void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
-			   const struct ss_render_options *options, struct ss_text *out)
+void ss_render_verdict_markdown(const struct ss_diagnosis *diagnosis,
+				const struct ss_render_options *options, struct ss_text *out)
 {
-	uint32_t rows = ss_diagnosis_rows(diagnosis, options);
+	uint32_t rows = ss_render_verdict_rows(diagnosis, options);
 
 	ss_text_add_string(out, "### ");
-	ss_diagnosis_verdict(diagnosis, out);
+	ss_render_verdict_sentence(diagnosis, out);
 	ss_text_add_string(out, "\n");
-	ss_diagnosis_gpu(diagnosis, out);
+	ss_render_verdict_gpu(diagnosis, out);
 	ss_text_add_string(out, "\n");
-	ss_diagnosis_account(diagnosis, 0, out);
+	ss_render_verdict_account(diagnosis, 0, out);
 	ss_text_add_string(out, "\n");
-	ss_diagnosis_job(diagnosis, out);
+	ss_render_verdict_job(diagnosis, out);
 	if (options->run.is_known)
 		ss_text_add_string(out, "\n");
-	ss_markdown_run(&options->run, out);
+	ss_render_markdown_run(&options->run, out);
 	verdict_markdown_notes(diagnosis, out);
 	if (rows)
 		verdict_markdown_table(diagnosis, rows, out);
@@ -119,7 +119,7 @@ void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
 	if (diagnosis->step_ns > 0) {
 		struct ss_text quality = { 0 };
 
-		ss_diagnosis_quality(diagnosis, options, &quality);
+		ss_render_verdict_quality(diagnosis, options, &quality);
 		if (quality.length)
 			ss_text_addf(out, "\n%s", quality.data);
 		ss_text_end(&quality, out);

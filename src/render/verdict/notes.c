@@ -5,14 +5,14 @@
  */
 #include "render/verdict/diagnosis.h"
 
-void ss_diagnosis_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+void ss_render_verdict_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	ss_job_add_runs(diagnosis->recorded_runs, diagnosis->run_count, diagnosis->chosen_run, out);
 	for (uint32_t i = 0; i < diagnosis->doubts.count; i++)
 		ss_text_addf(out, "Warning: %s\n", diagnosis->doubts.items[i].text);
 }
 
-void ss_diagnosis_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+void ss_render_verdict_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_spread *spread = &diagnosis->spread;
 
@@ -27,7 +27,7 @@ void ss_diagnosis_spread(const struct ss_diagnosis *diagnosis, struct ss_text *o
 	ss_text_add_string(out, ")");
 }
 
-const char *ss_diagnosis_blind(const struct ss_diagnosis *diagnosis)
+const char *ss_render_verdict_blind(const struct ss_diagnosis *diagnosis)
 {
 	if (ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_DEVICE))
 		return "Without GPU events the trace does not show what would make it faster.";
@@ -49,7 +49,7 @@ static void verdict_add_outlier(const struct ss_outlier *outlier, struct ss_text
 	ss_text_add_string(out, ")");
 }
 
-void ss_diagnosis_outliers(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+void ss_render_verdict_outliers(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_spread *spread = &diagnosis->spread;
 	uint32_t shown = spread->outlier_count < SS_OUTLIERS_SHOWN ? spread->outlier_count
@@ -165,8 +165,8 @@ static void next_commands_add_memory(struct next_commands *commands)
 	next_commands_add(commands, "segments", strlen("segments"), true);
 }
 
-void ss_diagnosis_more(const struct ss_diagnosis *diagnosis,
-		       const struct ss_render_options *options, struct ss_text *out)
+void ss_render_verdict_commands(const struct ss_diagnosis *diagnosis,
+				const struct ss_render_options *options, struct ss_text *out)
 {
 	struct next_commands commands = { .diagnosis = diagnosis };
 	const char *shell_paths = options->shell_paths ? options->shell_paths : "PATH";

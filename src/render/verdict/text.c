@@ -114,11 +114,11 @@ static void verdict_add_title(const struct verdict_writer *writer, const struct 
 	size_t used = ss_text_columns(finding->title, strlen(finding->title)), width, room;
 
 	ss_finding_ranks(writer->diagnosis, finding, ranks, sizeof(ranks));
-	ss_diagnosis_cost(writer->diagnosis, finding, &right);
+	ss_render_verdict_cost(writer->diagnosis, finding, &right);
 	if (finding->has_no_cost)
-		ss_diagnosis_open(writer->diagnosis, finding, &right);
+		ss_render_verdict_unexplained(writer->diagnosis, finding, &right);
 	if (!right.length)
-		ss_diagnosis_bytes(finding, &right);
+		ss_render_verdict_bytes(finding, &right);
 	if (*ranks)
 		ss_text_addf(&right, "%s%-9s", right.length ? "  " : "", ranks);
 	width = right.data ? ss_text_columns(right.data, right.length) : 0;
@@ -179,8 +179,8 @@ static uint32_t verdict_add_brief(const struct verdict_writer *writer,
 	const char *text;
 	uint32_t lines;
 
-	ss_diagnosis_evidence(evidence, false, &whole);
-	ss_diagnosis_evidence(evidence, true, &brief);
+	ss_render_verdict_evidence(evidence, false, &whole);
+	ss_render_verdict_evidence(evidence, true, &brief);
 	if (!whole.data || !brief.data)
 		room = 0;
 	lines = room ? verdict_count_lines(writer, brief.data) : 0;
@@ -225,7 +225,7 @@ static void verdict_add_all_evidence(const struct verdict_writer *writer,
 	for (uint32_t i = 0; i < finding->evidence_count; i++) {
 		struct ss_text text = { 0 };
 
-		ss_diagnosis_evidence(&finding->evidence[i], false, &text);
+		ss_render_verdict_evidence(&finding->evidence[i], false, &text);
 		if (text.data)
 			verdict_add_sentence(writer, text.data);
 		ss_text_end(&text, writer->out);
@@ -311,11 +311,11 @@ static void verdict_add_finding(const struct verdict_writer *writer,
 	ss_text_add_string(writer->out, "\n");
 	verdict_add_title(writer, finding, number);
 	verdict_add_evidence(writer, finding);
-	ss_diagnosis_fix(finding->fix, writer->options->width,
-			 writer->options->verbose       ? UINT32_MAX
-			 : writer->whole > FINDINGS_FEW ? FIX_LINES
-							: FIX_LINES_FEW,
-			 writer->out);
+	ss_render_verdict_fix(finding->fix, writer->options->width,
+			      writer->options->verbose       ? UINT32_MAX
+			      : writer->whole > FINDINGS_FEW ? FIX_LINES
+							     : FIX_LINES_FEW,
+			      writer->out);
 	verdict_add_reason(writer, finding);
 }
 
@@ -354,7 +354,7 @@ static bool verdict_is_late_warning(const struct verdict_writer *writer, uint32_
 static uint32_t verdict_count_whole(const struct ss_diagnosis *diagnosis,
 				    const struct ss_render_options *options)
 {
-	uint32_t rows = ss_diagnosis_rows(diagnosis, options), warnings = 0, rest = 0;
+	uint32_t rows = ss_render_verdict_rows(diagnosis, options), warnings = 0, rest = 0;
 
 	for (uint32_t i = 0; i < rows; i++) {
 		warnings += diagnosis->findings[i]->is_warning;
@@ -368,7 +368,7 @@ static uint32_t verdict_count_whole(const struct ss_diagnosis *diagnosis,
 /* Warnings in full, then what nothing explains, then smaller findings by title. */
 static void verdict_add_findings(const struct verdict_writer *writer)
 {
-	uint32_t rows = ss_diagnosis_rows(writer->diagnosis, writer->options), number = 0;
+	uint32_t rows = ss_render_verdict_rows(writer->diagnosis, writer->options), number = 0;
 	bool all = writer->options->verbose;
 
 	for (uint32_t i = 0; i < rows; i++)
@@ -395,7 +395,7 @@ static void verdict_add_findings(const struct verdict_writer *writer)
 /* Explains how savings in a list relate. */
 static void verdict_add_order(const struct verdict_writer *writer)
 {
-	uint32_t rows = ss_diagnosis_rows(writer->diagnosis, writer->options), count = 0;
+	uint32_t rows = ss_render_verdict_rows(writer->diagnosis, writer->options), count = 0;
 
 	for (uint32_t i = 0; i < rows; i++)
 		count += writer->diagnosis->findings[i]->is_warning &&
@@ -411,7 +411,7 @@ static void verdict_add_more(const struct verdict_writer *writer)
 	ss_text_add_string(writer->out, writer->options->verbose
 						? "More:\n"
 						: "More (all evidence and reasons: --verbose):\n");
-	ss_diagnosis_more(writer->diagnosis, writer->options, writer->out);
+	ss_render_verdict_commands(writer->diagnosis, writer->options, writer->out);
 	if (writer->options->color && writer->out->length)
 		writer->out->length--;
 	verdict_add_style(writer, PLAIN "\n");
@@ -449,8 +449,8 @@ static void verdict_add_account(const struct verdict_writer *writer)
 {
 	struct ss_text line = { 0 };
 
-	ss_diagnosis_account(writer->diagnosis,
-			     writer->options->verbose ? 0 : writer->options->width, &line);
+	ss_render_verdict_account(writer->diagnosis,
+				  writer->options->verbose ? 0 : writer->options->width, &line);
 	if (line.data)
 		verdict_add_wrapped(writer, line.data, 0, 0);
 	ss_text_end(&line, writer->out);
@@ -461,37 +461,37 @@ static void verdict_add_quality(const struct verdict_writer *writer)
 	struct ss_text line = { 0 };
 
 	if (writer->diagnosis->step_ns > 0)
-		ss_diagnosis_quality(writer->diagnosis, writer->options, &line);
+		ss_render_verdict_quality(writer->diagnosis, writer->options, &line);
 	if (line.data)
 		verdict_add_wrapped(writer, line.data, 2, 0);
 	ss_text_end(&line, writer->out);
 }
 
-void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
-		       const struct ss_render_options *options, struct ss_text *out)
+void ss_render_verdict_text(const struct ss_diagnosis *diagnosis,
+			    const struct ss_render_options *options, struct ss_text *out)
 {
 	struct verdict_writer writer = { diagnosis, options, out,
 					 verdict_count_whole(diagnosis, options) };
 	struct ss_text verdict = { 0 }, notes = { 0 };
 
-	ss_diagnosis_job(diagnosis, out);
+	ss_render_verdict_job(diagnosis, out);
 	ss_render_run_line(&options->run, options->width, out);
-	ss_diagnosis_notes(diagnosis, &notes);
+	ss_render_verdict_notes(diagnosis, &notes);
 	verdict_add_notes(&writer, notes.data);
 	ss_text_end(&notes, out);
-	ss_diagnosis_verdict(diagnosis, &verdict);
+	ss_render_verdict_sentence(diagnosis, &verdict);
 	verdict_add_styled(&writer, BOLD, verdict.data, 0, 0);
 	ss_text_end(&verdict, out);
-	verdict_add_line(&writer, 2, ss_diagnosis_gpu);
+	verdict_add_line(&writer, 2, ss_render_verdict_gpu);
 	verdict_add_account(&writer);
-	verdict_add_line(&writer, 0, ss_diagnosis_stages);
-	verdict_add_line(&writer, 0, ss_diagnosis_outliers);
+	verdict_add_line(&writer, 0, ss_render_verdict_stages);
+	verdict_add_line(&writer, 0, ss_render_verdict_outliers);
 	verdict_add_findings(&writer);
 	ss_text_add_string(out, "\n");
 	if (diagnosis->not_found)
 		ss_text_addf(out, "Not found in these files: %s\n", diagnosis->not_found);
 	verdict_add_order(&writer);
-	verdict_add_line(&writer, 2, ss_diagnosis_next);
+	verdict_add_line(&writer, 2, ss_render_verdict_next);
 	verdict_add_quality(&writer);
 	verdict_add_more(&writer);
 }

@@ -11,7 +11,7 @@ static void graph_break_plant(struct ss_sim_plan *plan, const struct ss_sim_faul
 	if (fault->fixed)
 		return;
 	plan->graph_breaks = plan->model.layers;
-	plan->break_ns = (ss_sim_slack(fault) + ss_sim_part_of_step(fault)) / plan->graph_breaks;
+	plan->break_ns = (ss_sim_slack_ns(fault) + ss_sim_part_of_step(fault)) / plan->graph_breaks;
 }
 
 const struct ss_sim_cause ss_sim_cause_graph_break = {

@@ -12,7 +12,7 @@ static void idle_gc_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *f
 		return;
 	plan->pause_every = EVERY;
 	plan->pause_kind = SS_SIM_PAUSE_GC;
-	plan->pause_ns = ss_sim_slack(fault) + EVERY * ss_sim_part_of_step(fault);
+	plan->pause_ns = ss_sim_slack_ns(fault) + EVERY * ss_sim_part_of_step(fault);
 }
 
 const struct ss_sim_cause ss_sim_cause_idle_gc = {

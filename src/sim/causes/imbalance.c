@@ -8,7 +8,7 @@ static void imbalance_plant(struct ss_sim_plan *plan, const struct ss_sim_fault 
 {
 	if (fault->fixed)
 		return;
-	plan->more_work = ss_sim_odd(fault, 1000 + fault->permille);
+	plan->more_work = ss_sim_odd_rank_of(fault, 1000 + fault->permille);
 	plan->more_work.rotates = true;
 }
 

@@ -8,7 +8,7 @@
 static void input_without_workers_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	/* what the dataset costs is a circumstance; who pays for it is the fault */
-	plan->fetch_ns = ss_sim_slack(fault) + ss_sim_part_of_step(fault);
+	plan->fetch_ns = ss_sim_slack_ns(fault) + ss_sim_part_of_step(fault);
 	plan->loader_workers = fault->fixed ? 8 : 0;
 }
 

@@ -13,7 +13,7 @@
 
 static void launch_bound_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
-	int64_t want_ns = ss_sim_slack(fault) + ss_sim_part_of_step(fault);
+	int64_t want_ns = ss_sim_slack_ns(fault) + ss_sim_part_of_step(fault);
 
 	if (fault->fixed)
 		return;

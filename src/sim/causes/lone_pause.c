@@ -7,7 +7,7 @@
 /* How far the host may be ahead by then: it gains in each step, and its queue has an end. */
 static int64_t lone_pause_lead_ns(const struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
-	int64_t gained_ns = ss_sim_slack(fault) * (plan->step_count / 2 + 1);
+	int64_t gained_ns = ss_sim_slack_ns(fault) * (plan->step_count / 2 + 1);
 	int64_t most_ns = 2 * fault->base->step_ns;
 
 	return gained_ns < most_ns ? gained_ns : most_ns;

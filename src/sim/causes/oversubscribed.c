@@ -7,7 +7,7 @@
 
 static void oversubscribed_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
-	int64_t want_ns = ss_sim_slack(fault) + ss_sim_part_of_step(fault);
+	int64_t want_ns = ss_sim_slack_ns(fault) + ss_sim_part_of_step(fault);
 
 	if (!fault->fixed)
 		plan->stretch_permille =

@@ -13,7 +13,7 @@ static void profiler_overhead_plant(struct ss_sim_plan *plan, const struct ss_si
 		return;
 	plan->host_permille = 1000 + fault->permille / 2;
 	plan->flush_count = FLUSHES;
-	plan->flush_ns = (ss_sim_slack(fault) + ss_sim_part_of_step(fault)) / FLUSHES;
+	plan->flush_ns = (ss_sim_slack_ns(fault) + ss_sim_part_of_step(fault)) / FLUSHES;
 }
 
 const struct ss_sim_cause ss_sim_cause_profiler_overhead = {

@@ -13,7 +13,7 @@ static void recompilation_plant(struct ss_sim_plan *plan, const struct ss_sim_fa
 	if (fault->fixed)
 		return;
 	plan->recompile_every = EVERY;
-	plan->recompile_ns = ss_sim_slack(fault) + EVERY * ss_sim_part_of_step(fault);
+	plan->recompile_ns = ss_sim_slack_ns(fault) + EVERY * ss_sim_part_of_step(fault);
 }
 
 const struct ss_sim_cause ss_sim_cause_recompilation = {

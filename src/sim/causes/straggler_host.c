@@ -10,7 +10,7 @@ static void straggler_host_plant(struct ss_sim_plan *plan, const struct ss_sim_f
 	int64_t want_ns = fault->base->step_ns + ss_sim_part_of_step(fault);
 
 	if (!fault->fixed)
-		plan->slow_host = ss_sim_odd(
+		plan->slow_host = ss_sim_odd_rank_of(
 			fault, (uint32_t)(1000 * (want_ns / (fault->base->host_ns / 100)) / 100));
 }
 

@@ -11,7 +11,7 @@ static void straggler_link_plant(struct ss_sim_plan *plan, const struct ss_sim_f
 	int64_t want_ns = hidden_ns + ss_sim_part_of_step(fault) + fault->base->comm_ns;
 
 	if (!fault->fixed)
-		plan->slow_link = ss_sim_odd(
+		plan->slow_link = ss_sim_odd_rank_of(
 			fault,
 			(uint32_t)(1000 * (want_ns / (fault->base->comm_ns / 100 + 1)) / 100));
 }

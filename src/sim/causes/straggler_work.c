@@ -7,7 +7,7 @@
 static void straggler_work_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)
-		plan->more_work = ss_sim_odd(fault, 1000 + fault->permille);
+		plan->more_work = ss_sim_odd_rank_of(fault, 1000 + fault->permille);
 }
 
 const struct ss_sim_cause ss_sim_cause_straggler_work = {

@@ -8,7 +8,7 @@
 static void unused_parameters_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)
-		plan->search_ns = ss_sim_slack(fault) + ss_sim_part_of_step(fault);
+		plan->search_ns = ss_sim_slack_ns(fault) + ss_sim_part_of_step(fault);
 }
 
 const struct ss_sim_cause ss_sim_cause_unused_parameters = {

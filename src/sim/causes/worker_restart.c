@@ -13,7 +13,7 @@ static void worker_restart_plant(struct ss_sim_plan *plan, const struct ss_sim_f
 	plan->epoch_steps = EVERY;
 	plan->fetch_ns = fault->base->step_ns / 20;
 	if (!fault->fixed)
-		plan->restart_ns = ss_sim_slack(fault) + EVERY * ss_sim_part_of_step(fault);
+		plan->restart_ns = ss_sim_slack_ns(fault) + EVERY * ss_sim_part_of_step(fault);
 }
 
 const struct ss_sim_cause ss_sim_cause_worker_restart = {

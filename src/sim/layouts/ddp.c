@@ -71,8 +71,8 @@ static void ddp_build(const struct ss_sim_plan *plan, const struct ss_sim_part *
 		      struct ss_sim_program *out)
 {
 	struct ss_sim_tape tape;
-	struct ddp_pass pass = { .share = ss_sim_whole(plan, part, &tape) };
-	struct ss_sim_body body = ss_sim_whole_body(&pass.share);
+	struct ddp_pass pass = { .share = ss_sim_share_whole(plan, part, &tape) };
+	struct ss_sim_body body = ss_sim_body_whole(&pass.share);
 
 	body.passes = ddp_passes;
 	body.validate = ddp_validate;

@@ -28,13 +28,13 @@ static uint32_t fsdp_gather(struct ss_sim_program *program, const struct fsdp_pa
 {
 	uint64_t elements = fsdp_unit_elements(pass, unit);
 
-	return ss_sim_collect(program,
-			      &(struct ss_sim_collective){ .kind = SS_SIM_NCCL_ALL_GATHER,
-							   .role = SS_SIM_GROUP_WORLD,
-							   .dtype = pass->share.plan->model.dtype,
-							   .in_count = elements / pass->ranks,
-							   .out_count = elements,
-							   .stream = SS_SIM_COMM });
+	return ss_sim_call_collective(program, &(struct ss_sim_collective){
+						       .kind = SS_SIM_NCCL_ALL_GATHER,
+						       .role = SS_SIM_GROUP_WORLD,
+						       .dtype = pass->share.plan->model.dtype,
+						       .in_count = elements / pass->ranks,
+						       .out_count = elements,
+						       .stream = SS_SIM_COMM });
 }
 
 static uint32_t fsdp_reduce_scatter(struct ss_sim_program *program, const struct fsdp_pass *pass,
@@ -44,13 +44,13 @@ static uint32_t fsdp_reduce_scatter(struct ss_sim_program *program, const struct
 	uint32_t done;
 
 	ss_sim_note(program, "FullyShardedDataParallel._post_backward_hook");
-	done = ss_sim_collect(program,
-			      &(struct ss_sim_collective){ .kind = SS_SIM_NCCL_REDUCE_SCATTER,
-							   .role = SS_SIM_GROUP_WORLD,
-							   .dtype = pass->share.plan->model.dtype,
-							   .in_count = elements,
-							   .out_count = elements / pass->ranks,
-							   .stream = SS_SIM_COMM });
+	done = ss_sim_call_collective(program, &(struct ss_sim_collective){
+						       .kind = SS_SIM_NCCL_REDUCE_SCATTER,
+						       .role = SS_SIM_GROUP_WORLD,
+						       .dtype = pass->share.plan->model.dtype,
+						       .in_count = elements,
+						       .out_count = elements / pass->ranks,
+						       .stream = SS_SIM_COMM });
 	ss_sim_end(program);
 	return done;
 }
@@ -131,8 +131,8 @@ static void fsdp_build(const struct ss_sim_plan *plan, const struct ss_sim_part 
 		       struct ss_sim_program *out)
 {
 	struct ss_sim_tape tape;
-	struct fsdp_pass pass = { ss_sim_whole(plan, part, &tape), plan->rank_count };
-	struct ss_sim_body body = ss_sim_whole_body(&pass.share);
+	struct fsdp_pass pass = { ss_sim_share_whole(plan, part, &tape), plan->rank_count };
+	struct ss_sim_body body = ss_sim_body_whole(&pass.share);
 
 	body.passes = fsdp_passes;
 	body.validate = fsdp_validate;

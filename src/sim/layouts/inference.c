@@ -28,13 +28,13 @@ static void inference_reduce(struct ss_sim_program *program, void *context, uint
 
 	if (captured)
 		ss_sim_graph_end(program, pass->graph);
-	done = ss_sim_collect(program,
-			      &(struct ss_sim_collective){ .kind = SS_SIM_NCCL_ALL_REDUCE,
-							   .role = SS_SIM_GROUP_TENSOR,
-							   .dtype = pass->share.plan->model.dtype,
-							   .in_count = elements,
-							   .out_count = elements,
-							   .stream = SS_SIM_COMM_TWO });
+	done = ss_sim_call_collective(program, &(struct ss_sim_collective){
+						       .kind = SS_SIM_NCCL_ALL_REDUCE,
+						       .role = SS_SIM_GROUP_TENSOR,
+						       .dtype = pass->share.plan->model.dtype,
+						       .in_count = elements,
+						       .out_count = elements,
+						       .stream = SS_SIM_COMM_TWO });
 	ss_sim_wait(program, SS_SIM_COMPUTE, done);
 	if (captured)
 		pass->graph = ss_sim_graph(program);
@@ -98,7 +98,7 @@ static void inference_read_outputs(struct ss_sim_program *program, const struct 
 	ss_sim_sync(program, SS_SIM_SYNC_EVENT, SS_SIM_COMPUTE, event);
 	for (uint32_t i = 0; i < plan->items_a_step; i++) {
 		ss_sim_frame(program, SS_SIM_LINE_ITEM);
-		ss_sim_item(program);
+		ss_sim_tensor_item(program);
 		if (plan->item_work_ns)
 			ss_sim_work(program, plan->item_work_ns);
 		ss_sim_frame_end(program);
@@ -112,7 +112,7 @@ static void inference_build(const struct ss_sim_plan *plan, const struct ss_sim_
 			    struct ss_sim_program *out)
 {
 	struct ss_sim_tape tape;
-	struct inference_step pass = { .share = ss_sim_whole(plan, part, &tape) };
+	struct inference_step pass = { .share = ss_sim_share_whole(plan, part, &tape) };
 	uint32_t running = plan->model.batch;
 	char name[96];
 

@@ -38,7 +38,8 @@ static void pipeline_exchange(struct ss_sim_program *program, const struct pipel
 			      bool next, bool sends)
 {
 	uint64_t elements = ss_sim_activation_elements(&pass->share, pass->share.first);
-	uint32_t done = ss_sim_collect(program,
+	uint32_t done =
+		ss_sim_call_collective(program,
 				       &(struct ss_sim_collective){
 					       .kind = SS_SIM_NCCL_SEND_RECV,
 					       .role = next ? SS_SIM_GROUP_NEXT : SS_SIM_GROUP_BACK,
@@ -162,7 +163,7 @@ static void pipeline_build(const struct ss_sim_plan *plan, const struct ss_sim_p
 		return;
 	}
 	memset(pass.tapes, 0, tape_bytes);
-	pass.share = ss_sim_whole(plan, part, &pass.tapes[0]);
+	pass.share = ss_sim_share_whole(plan, part, &pass.tapes[0]);
 	if (plan->tensor > 1) {
 		pass.share.reduce = ss_sim_tensor_reduce;
 		pass.share.context = &pass.share;

@@ -30,8 +30,8 @@ static void single_gpu_build(const struct ss_sim_plan *plan, const struct ss_sim
 			     struct ss_sim_program *out)
 {
 	struct ss_sim_tape tape;
-	struct single_gpu_pass pass = { ss_sim_whole(plan, part, &tape) };
-	struct ss_sim_body body = ss_sim_whole_body(&pass.share);
+	struct single_gpu_pass pass = { ss_sim_share_whole(plan, part, &tape) };
+	struct ss_sim_body body = ss_sim_body_whole(&pass.share);
 
 	body.passes = single_gpu_passes;
 	body.validate = single_gpu_validate;

@@ -36,9 +36,9 @@ static void tensor_layout_build(const struct ss_sim_plan *plan, const struct ss_
 				struct ss_sim_program *out)
 {
 	struct ss_sim_tape tape;
-	struct tensor_layout_pass pass = { .share = ss_sim_whole(plan, part, &tape),
+	struct tensor_layout_pass pass = { .share = ss_sim_share_whole(plan, part, &tape),
 					   .data_parallel = ss_sim_data_count(plan) > 1 };
-	struct ss_sim_body body = ss_sim_whole_body(&pass.share);
+	struct ss_sim_body body = ss_sim_body_whole(&pass.share);
 
 	body.passes = tensor_layout_passes;
 	body.validate = tensor_layout_validate;

@@ -77,7 +77,8 @@ static uint32_t program_add_comm(struct ss_sim_program *program,
 	return index;
 }
 
-uint32_t ss_sim_collect(struct ss_sim_program *program, const struct ss_sim_collective *wish)
+uint32_t ss_sim_call_collective(struct ss_sim_program *program,
+				const struct ss_sim_collective *wish)
 {
 	const struct collective_words *words = collective_words_of(wish);
 	uint32_t comm = program_add_comm(program, wish, words);
@@ -136,12 +137,13 @@ static void bucket_reduce(struct ss_sim_program *program, struct ss_sim_buckets 
 	if (!buckets->elements)
 		return;
 	buckets->done[buckets->count++] =
-		ss_sim_collect(program, &(struct ss_sim_collective){ .kind = SS_SIM_NCCL_ALL_REDUCE,
-								     .role = buckets->role,
-								     .dtype = plan->model.dtype,
-								     .in_count = buckets->elements,
-								     .out_count = buckets->elements,
-								     .stream = buckets->stream });
+		ss_sim_call_collective(program,
+				       &(struct ss_sim_collective){ .kind = SS_SIM_NCCL_ALL_REDUCE,
+								    .role = buckets->role,
+								    .dtype = plan->model.dtype,
+								    .in_count = buckets->elements,
+								    .out_count = buckets->elements,
+								    .stream = buckets->stream });
 	buckets->elements = 0;
 	buckets->limit_elements = plan->bucket_bytes / ss_sim_dtype_bytes(plan->model.dtype);
 }
@@ -168,12 +170,13 @@ static void used_map_reduce(struct ss_sim_program *program, struct ss_sim_bucket
 	ss_sim_copy(program, SS_SIM_HTOD_PINNED, 4 * (uint64_t)buckets->used_map, SS_SIM_COMPUTE);
 	ss_sim_end(program);
 	buckets->done[buckets->count++] =
-		ss_sim_collect(program, &(struct ss_sim_collective){ .kind = SS_SIM_NCCL_ALL_REDUCE,
-								     .role = buckets->role,
-								     .dtype = SS_SIM_INT32,
-								     .in_count = buckets->used_map,
-								     .out_count = buckets->used_map,
-								     .stream = buckets->stream });
+		ss_sim_call_collective(program,
+				       &(struct ss_sim_collective){ .kind = SS_SIM_NCCL_ALL_REDUCE,
+								    .role = buckets->role,
+								    .dtype = SS_SIM_INT32,
+								    .in_count = buckets->used_map,
+								    .out_count = buckets->used_map,
+								    .stream = buckets->stream });
 }
 
 /* The reducer asks its own copy of the map, on the host, for each parameter. */

@@ -82,7 +82,7 @@ static void input_collate_texts(struct ss_sim_program *program, const struct ss_
 	ss_sim_frame_end(program);
 }
 
-void ss_sim_fetch(struct ss_sim_program *program, const struct ss_sim_plan *plan, bool first)
+void ss_sim_fetch_batch(struct ss_sim_program *program, const struct ss_sim_plan *plan, bool first)
 {
 	ss_sim_frame(program, SS_SIM_LINE_NEXT);
 	if (plan->loader_workers) {

@@ -230,7 +230,8 @@ struct ss_sim_collective {
  * Calls a collective as c10d does: the op, record_param_comms, nccl:..., the
  * stream waits for compute, the kernel, and an event after it. Returns the event.
  */
-uint32_t ss_sim_collect(struct ss_sim_program *program, const struct ss_sim_collective *wish);
+uint32_t ss_sim_call_collective(struct ss_sim_program *program,
+				const struct ss_sim_collective *wish);
 
 uint32_t ss_sim_record(struct ss_sim_program *program, enum ss_sim_stream stream);
 void ss_sim_wait(struct ss_sim_program *program, enum ss_sim_stream stream, uint32_t event);

@@ -18,8 +18,8 @@
 #define CALLBACK_PIECES 8u /* each with noise of its own */
 #define EVAL_NS 180000     /* model.eval() and model.train() walk the modules */
 
-struct ss_sim_share ss_sim_whole(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
-				 struct ss_sim_tape *tape)
+struct ss_sim_share ss_sim_share_whole(const struct ss_sim_plan *plan,
+				       const struct ss_sim_part *part, struct ss_sim_tape *tape)
 {
 	*tape = (struct ss_sim_tape){ 0 };
 	return (struct ss_sim_share){
@@ -49,18 +49,18 @@ uint64_t ss_sim_share_parameters(const struct ss_sim_share *share, bool stem, bo
 void ss_sim_tensor_reduce(struct ss_sim_program *program, void *context, uint64_t elements)
 {
 	const struct ss_sim_share *share = context;
-	uint32_t done = ss_sim_collect(program, &(struct ss_sim_collective){
-							.kind = SS_SIM_NCCL_ALL_REDUCE,
-							.role = SS_SIM_GROUP_TENSOR,
-							.dtype = share->plan->model.dtype,
-							.in_count = elements,
-							.out_count = elements,
-							.stream = SS_SIM_COMM_TWO });
+	uint32_t done = ss_sim_call_collective(program, &(struct ss_sim_collective){
+								.kind = SS_SIM_NCCL_ALL_REDUCE,
+								.role = SS_SIM_GROUP_TENSOR,
+								.dtype = share->plan->model.dtype,
+								.in_count = elements,
+								.out_count = elements,
+								.stream = SS_SIM_COMM_TWO });
 
 	ss_sim_wait(program, SS_SIM_COMPUTE, done);
 }
 
-struct ss_sim_body ss_sim_whole_body(const struct ss_sim_share *share)
+struct ss_sim_body ss_sim_body_whole(const struct ss_sim_share *share)
 {
 	const struct ss_sim_plan *plan = share->plan;
 
@@ -187,7 +187,7 @@ void ss_sim_backward_end(struct ss_sim_program *program)
 
 /* --- host syncs ----------------------------------------------------------------- */
 
-void ss_sim_item(struct ss_sim_program *program)
+void ss_sim_tensor_item(struct ss_sim_program *program)
 {
 	ss_sim_op(program, "aten::item");
 	ss_sim_op(program, "aten::_local_scalar_dense");
@@ -227,7 +227,7 @@ static void step_print_tensor(struct ss_sim_program *program, const struct ss_si
 	ss_sim_frame(program, "torch/_tensor.py(523): __repr__");
 	ss_sim_frame(program, "torch/_tensor_str.py(697): _str");
 	for (uint32_t i = 0; i < PRINT_ITEMS; i++)
-		ss_sim_item(program);
+		ss_sim_tensor_item(program);
 	ss_sim_work(program, PRINT_NS + plan->print_work_ns);
 	for (int i = 0; i < 3; i++)
 		ss_sim_frame_end(program);
@@ -248,7 +248,7 @@ static void step_log_items(struct ss_sim_program *program, const struct ss_sim_p
 			ss_sim_kernel(program, &norm, SS_SIM_COMPUTE);
 			ss_sim_end(program);
 		}
-		ss_sim_item(program);
+		ss_sim_tensor_item(program);
 		if (plan->item_work_ns)
 			ss_sim_work(program, plan->item_work_ns);
 		ss_sim_frame_end(program);
@@ -361,7 +361,7 @@ static void step_pause(struct ss_sim_program *program, const struct ss_sim_plan 
 		ss_sim_frame_end(program);
 	} else {
 		ss_sim_frame(program, SS_SIM_LINE_LOGGING);
-		ss_sim_item(program);
+		ss_sim_tensor_item(program);
 		ss_sim_frame(program, "wandb/sdk/wandb_run.py(1731): log");
 		ss_sim_work(program, plan->pause_ns);
 		ss_sim_frame_end(program);
@@ -462,7 +462,7 @@ static void step_validate(struct ss_sim_program *program, const struct ss_sim_pl
 		body->validate(program, body->context);
 		ss_sim_free(program, batch);
 	}
-	ss_sim_item(program); /* the mean loss */
+	ss_sim_tensor_item(program); /* the mean loss */
 	program_walk_modules(program, "torch/nn/modules/module.py(2893): train");
 	ss_sim_frame_end(program);
 	ss_sim_when_end(program, mark);
@@ -489,7 +489,7 @@ void ss_sim_train_step(struct ss_sim_program *program, const struct ss_sim_plan 
 	for (uint32_t micro = 0; micro < body->micro_steps; micro++) {
 		uint32_t batch;
 
-		ss_sim_fetch(program, plan, !micro);
+		ss_sim_fetch_batch(program, plan, !micro);
 		batch = step_copy_batch(program, plan);
 		if (!micro)
 			step_fill_cache(program, plan);

@@ -46,7 +46,7 @@ struct ss_sim_body {
 };
 
 /* The body of a rank that holds the whole network: passes and context are to be set. */
-struct ss_sim_body ss_sim_whole_body(const struct ss_sim_share *share);
+struct ss_sim_body ss_sim_body_whole(const struct ss_sim_share *share);
 
 /* Builds a whole step. */
 void ss_sim_train_step(struct ss_sim_program *program, const struct ss_sim_plan *plan,
@@ -57,8 +57,8 @@ void ss_sim_backward_begin(struct ss_sim_program *program);
 void ss_sim_backward_end(struct ss_sim_program *program);
 
 /* A share of the network for ranks that hold all of it. */
-struct ss_sim_share ss_sim_whole(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
-				 struct ss_sim_tape *tape);
+struct ss_sim_share ss_sim_share_whole(const struct ss_sim_plan *plan,
+				       const struct ss_sim_part *part, struct ss_sim_tape *tape);
 
 /* The parameters of a share, and how many tensors they are. */
 uint64_t ss_sim_share_parameters(const struct ss_sim_share *share, bool stem, bool head);
@@ -72,13 +72,13 @@ void ss_sim_network_backward(struct ss_sim_program *program, const struct ss_sim
 void ss_sim_network_evaluate(struct ss_sim_program *program, const struct ss_sim_share *share);
 
 /* The next batch (input.c); `first` of the step: epochs begin with it. */
-void ss_sim_fetch(struct ss_sim_program *program, const struct ss_sim_plan *plan, bool first);
+void ss_sim_fetch_batch(struct ss_sim_program *program, const struct ss_sim_plan *plan, bool first);
 
 /* nonzero() in the forward pass, when the plan asks for it. */
 void ss_sim_nonzeros(struct ss_sim_program *program, const struct ss_sim_plan *plan);
 
 /* tensor.item(): a copy of one number that the thread waits for. */
-void ss_sim_item(struct ss_sim_program *program);
+void ss_sim_tensor_item(struct ss_sim_program *program);
 
 /* The sum over a tensor-parallel group, which compute waits for; context: the share. */
 void ss_sim_tensor_reduce(struct ss_sim_program *program, void *context, uint64_t elements);

@@ -71,7 +71,7 @@ static uint32_t label_make(struct tile_labels *labels, uint32_t row)
 {
 	const struct ss_slices *slices = &labels->trace->slices;
 	const struct ss_string *name = &labels->trace->names.items[slices->name[row]];
-	char text[SS_SHORT_NAME_ROOM];
+	char text[SS_SHORT_NAME_BYTES];
 	struct ss_string frame;
 
 	if (ss_kind_is_kernel(slices->kind[row])) {

@@ -5,7 +5,8 @@
 #include "base/search.h"
 #include "timeline/range/sweep.h"
 
-uint32_t ss_range_gap_from(const struct ss_file_sweep *file, const struct ss_idle_device *device)
+uint32_t ss_timeline_range_gap_from(const struct ss_file_sweep *file,
+				    const struct ss_idle_device *device)
 {
 	const struct ss_idle_gap *gaps = file->index->idle.gaps;
 	uint32_t low = device->gap_from, high = device->gap_to;
@@ -14,8 +15,8 @@ uint32_t ss_range_gap_from(const struct ss_file_sweep *file, const struct ss_idl
 	return low;
 }
 
-int64_t ss_range_gap_part(const struct ss_file_sweep *file, uint32_t number,
-			  int64_t parts_ns[SS_IDLE_CAUSES])
+int64_t ss_timeline_range_gap_part(const struct ss_file_sweep *file, uint32_t number,
+				   int64_t parts_ns[SS_IDLE_CAUSES])
 {
 	const struct ss_idle_gap *gap = &file->index->idle.gaps[number];
 	int64_t from_ns = gap->start_ns > file->from_ns ? gap->start_ns : file->from_ns;
@@ -74,7 +75,8 @@ static int64_t range_device_busy(const struct ss_file_sweep *file, uint32_t from
 
 		if (track >= trace->track_count || trace->tracks[track].class != SS_TRACK_DEVICE)
 			continue;
-		whole = ss_range_each(file, &trace->tracks[track], cover_add_device_row, &busy);
+		whole = ss_timeline_range_each_row(file, &trace->tracks[track],
+						   cover_add_device_row, &busy);
 		if (whole)
 			ss_cover_pile_add(&pile, &busy.cover);
 	}
@@ -92,8 +94,8 @@ static void range_device_add_gaps(const struct ss_file_sweep *file, struct ss_ra
 		&index->idle.devices[out->idle_track - index->trace->track_count];
 	int64_t parts_ns[SS_IDLE_CAUSES], part_ns;
 
-	for (uint32_t gap = ss_range_gap_from(file, device); gap < device->gap_to; gap++) {
-		part_ns = ss_range_gap_part(file, gap, parts_ns);
+	for (uint32_t gap = ss_timeline_range_gap_from(file, device); gap < device->gap_to; gap++) {
+		part_ns = ss_timeline_range_gap_part(file, gap, parts_ns);
 		if (part_ns < 0)
 			break;
 		out->outside_ns -= part_ns;
@@ -111,7 +113,7 @@ static void range_device_add_gaps(const struct ss_file_sweep *file, struct ss_ra
 static bool range_add_device(const struct ss_file_sweep *file, uint32_t from, uint32_t to)
 {
 	const struct ss_shown_track *items = file->index->tracks.items;
-	struct ss_ranged *out = file->out;
+	struct ss_range_sums *out = file->out;
 	struct ss_range_device device = { .file = file->file,
 					  .device = items[from].device,
 					  .idle_track = SS_NO_ROW };
@@ -140,7 +142,7 @@ static bool shown_track_on_device(const struct ss_shown_track *track)
 	return track->has_device && track->kind != SS_SHOWN_OTHER;
 }
 
-bool ss_range_devices(struct ss_file_sweep *file)
+bool ss_timeline_range_devices(struct ss_file_sweep *file)
 {
 	const struct ss_tracks *tracks = &file->index->tracks;
 	uint32_t to;

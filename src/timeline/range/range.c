@@ -47,7 +47,7 @@ static enum ss_status index_make_block_ends(struct ss_index *index, struct ss_er
 SS_COMPARATOR(range_name_compare, struct ss_range_name,
 	      SS_DESCENDING(total_ns) SS_DESCENDING(count) SS_ASCENDING(where) SS_ASCENDING(text))
 
-static void range_keep_names(struct ss_ranged *out, uint32_t room)
+static void range_keep_names(struct ss_range_sums *out, uint32_t room)
 {
 	out->all_names = out->name_count;
 	if (out->name_count)
@@ -91,15 +91,15 @@ static bool range_sweep_file(struct ss_file_sweep *file, const struct ss_range_f
 	whole = file->name_ids && file->asked;
 	for (uint32_t i = 0; whole && i < tracks->count; i++)
 		if (file->asked[i])
-			whole = ss_range_sweep(file, i);
-	whole = whole && ss_range_devices(file);
+			whole = ss_timeline_range_sweep(file, i);
+	whole = whole && ss_timeline_range_devices(file);
 	ss_arena_release(&scratch);
 	return whole;
 }
 
 /* From times of the timeline to those of a file; its ends are not lost by rounding. */
-static void file_sweep_set_times(const struct ss_range *range, const struct ss_timeline_file *own,
-				 struct ss_file_sweep *file)
+static void file_sweep_set_times(const struct ss_range_query *range,
+				 const struct ss_timeline_file *own, struct ss_file_sweep *file)
 {
 	file->length_ns = range->to_ns - range->from_ns;
 	file->from_ns = range->from_ns <= ss_timeline_moment(own, 0)
@@ -112,7 +112,7 @@ static void file_sweep_set_times(const struct ss_range *range, const struct ss_t
 
 /* A name is identified by its text and place, a node by its parent and text. */
 static bool range_init_sums(struct ss_file_sweep *file, struct ss_records *names,
-			    struct ss_records *nodes, struct ss_ranged *out)
+			    struct ss_records *nodes, struct ss_range_sums *out)
 {
 	*file = (struct ss_file_sweep){ .names = names, .nodes = nodes, .out = out };
 	return ss_strings_init(&out->texts, out->memory) &&
@@ -120,8 +120,9 @@ static bool range_init_sums(struct ss_file_sweep *file, struct ss_records *names
 	       ss_records_init(nodes, out->memory, 2 * sizeof(uint32_t));
 }
 
-static enum ss_status range_sweep_files(const struct ss_range *range, struct ss_timeline *timeline,
-					struct ss_file_sweep *file, struct ss_error *err)
+static enum ss_status range_sweep_files(const struct ss_range_query *range,
+					struct ss_timeline *timeline, struct ss_file_sweep *file,
+					struct ss_error *err)
 {
 	for (uint32_t i = 0; i < range->file_count; i++) {
 		file->file = range->files[i].file;
@@ -132,19 +133,20 @@ static enum ss_status range_sweep_files(const struct ss_range *range, struct ss_
 			return ss_fail_memory(err, "what ran in the stretch");
 	}
 	range_keep_names(file->out, range->room);
-	if (!ss_range_prune(file->out, range->tree_room))
+	if (!ss_timeline_range_prune(file->out, range->tree_room))
 		return ss_fail_memory(err, "what ran in the stretch");
 	return SS_OK;
 }
 
-enum ss_status ss_range_run(const struct ss_range *range, struct ss_timeline *timeline,
-			    struct ss_memory *memory, struct ss_ranged *out, struct ss_error *err)
+enum ss_status ss_timeline_range_run(const struct ss_range_query *range,
+				     struct ss_timeline *timeline, struct ss_memory *memory,
+				     struct ss_range_sums *out, struct ss_error *err)
 {
 	struct ss_records names = { 0 }, nodes = { 0 };
 	struct ss_file_sweep file;
 	enum ss_status status;
 
-	*out = (struct ss_ranged){ .memory = memory };
+	*out = (struct ss_range_sums){ .memory = memory };
 	status = range_init_sums(&file, &names, &nodes, out)
 			 ? range_sweep_files(range, timeline, &file, err)
 			 : ss_fail_memory(err, "what ran in the stretch");
@@ -152,11 +154,11 @@ enum ss_status ss_range_run(const struct ss_range *range, struct ss_timeline *ti
 	ss_records_release(&names);
 	ss_records_release(&nodes);
 	if (status != SS_OK)
-		ss_ranged_release(out);
+		ss_timeline_range_release(out);
 	return status;
 }
 
-void ss_ranged_release(struct ss_ranged *ranged)
+void ss_timeline_range_release(struct ss_range_sums *ranged)
 {
 	struct ss_memory *memory = ranged->memory;
 
@@ -171,5 +173,5 @@ void ss_ranged_release(struct ss_ranged *ranged)
 			       ranged->device_capacity * sizeof(*ranged->devices));
 		ss_strings_release(&ranged->texts);
 	}
-	*ranged = (struct ss_ranged){ 0 };
+	*ranged = (struct ss_range_sums){ 0 };
 }

@@ -26,7 +26,7 @@ struct ss_range_file {
 	uint32_t track_count; /* 0: all that something ran on, but the idle ones */
 };
 
-struct ss_range {
+struct ss_range_query {
 	int64_t from_ns, to_ns;
 	const struct ss_range_file *files; /* by file, each once */
 	uint32_t file_count;
@@ -87,7 +87,7 @@ struct ss_range_device {
 	int64_t outside_ns;  /* idle outside of the measured steps: no cause is known */
 };
 
-struct ss_ranged {
+struct ss_range_sums {
 	struct ss_memory *memory;
 	struct ss_strings texts;
 	struct ss_range_track *tracks; /* by file, then as they are shown */
@@ -105,8 +105,9 @@ struct ss_ranged {
 
 /* Release it when SS_OK came back. */
 SS_MUST_USE
-enum ss_status ss_range_run(const struct ss_range *range, struct ss_timeline *timeline,
-			    struct ss_memory *memory, struct ss_ranged *out, struct ss_error *err);
-void ss_ranged_release(struct ss_ranged *ranged);
+enum ss_status ss_timeline_range_run(const struct ss_range_query *range,
+				     struct ss_timeline *timeline, struct ss_memory *memory,
+				     struct ss_range_sums *out, struct ss_error *err);
+void ss_timeline_range_release(struct ss_range_sums *ranged);
 
 #endif

@@ -54,8 +54,8 @@ static bool visit_open_rows(const struct row_visit *each, const int64_t *block_e
 	return true;
 }
 
-bool ss_range_each(const struct ss_file_sweep *file, const struct ss_track *track, ss_row_sink sink,
-		   void *context)
+bool ss_timeline_range_each_row(const struct ss_file_sweep *file, const struct ss_track *track,
+				ss_row_sink sink, void *context)
 {
 	const struct ss_slices *slices = &file->index->trace->slices;
 	const struct row_visit each = { slices, file->from_ns, file->to_ns, sink, context };
@@ -77,7 +77,7 @@ bool ss_range_each(const struct ss_file_sweep *file, const struct ss_track *trac
 static uint32_t range_node_at(struct ss_file_sweep *file, uint32_t parent, uint32_t text,
 			      enum ss_color color)
 {
-	struct ss_ranged *out = file->out;
+	struct ss_range_sums *out = file->out;
 	uint32_t key[2] = { parent, text };
 	uint32_t id = ss_records_add(file->nodes, key);
 
@@ -100,7 +100,7 @@ struct node_rank {
 /* A parent has at least the time of its children, so it comes before them. */
 SS_COMPARATOR(node_rank_compare, struct node_rank, SS_DESCENDING(total_ns) SS_ASCENDING(node))
 
-static void range_nodes_sum(struct ss_ranged *out)
+static void range_nodes_sum(struct ss_range_sums *out)
 {
 	for (uint32_t i = out->node_count; i-- > 0;) {
 		struct ss_range_node *node = &out->nodes[i];
@@ -113,7 +113,7 @@ static void range_nodes_sum(struct ss_ranged *out)
 }
 
 /* Drops the nodes that are not kept; moved[i] becomes the new number of node i, + 1. */
-static void range_nodes_pack(struct ss_ranged *out, uint32_t *moved)
+static void range_nodes_pack(struct ss_range_sums *out, uint32_t *moved)
 {
 	uint32_t count = 0;
 
@@ -135,7 +135,7 @@ static void range_nodes_pack(struct ss_ranged *out, uint32_t *moved)
 	out->node_count = count;
 }
 
-bool ss_range_prune(struct ss_ranged *out, uint32_t room)
+bool ss_timeline_range_prune(struct ss_range_sums *out, uint32_t room)
 {
 	struct ss_arena scratch;
 	struct node_rank *places;
@@ -177,7 +177,7 @@ struct track_sweep {
 static uint32_t range_name_at(struct ss_file_sweep *file, const char *text, size_t length,
 			      enum ss_where where)
 {
-	struct ss_ranged *out = file->out;
+	struct ss_range_sums *out = file->out;
 	uint32_t key[2] = { ss_strings_add(&out->texts, text, length), where }, id;
 
 	if (key[0] == SS_NO_ID)
@@ -211,7 +211,7 @@ static void range_count_name(const struct track_sweep *sweep, uint32_t number, u
 /* Adds the time up to a moment to the innermost open slice. */
 static void sweep_credit(struct track_sweep *sweep, const struct ss_open_row *row, int64_t until_ns)
 {
-	struct ss_ranged *out = sweep->file->out;
+	struct ss_range_sums *out = sweep->file->out;
 	int64_t ns;
 
 	if (until_ns <= sweep->at_ns)
@@ -292,14 +292,15 @@ static bool sweep_slices(struct track_sweep *sweep, const struct ss_shown_track 
 
 	sweep->where = shown_track_where(shown);
 	sweep->nests = track->class == SS_TRACK_HOST;
-	ss_track_name(trace, shown, &title);
+	ss_shown_track_name(trace, shown, &title);
 	text = ss_text_failed(&title) ? SS_NO_ID
 				      : ss_strings_add(&file->out->texts,
 						       title.data ? title.data : "", title.length);
 	ss_text_release(&title);
 	sweep->node = text == SS_NO_ID ? SS_NO_ROW
 				       : range_node_at(file, SS_NO_ROW, text, SS_COLOR_RANGE);
-	whole = sweep->node != SS_NO_ROW && ss_range_each(file, track, sweep_add_row, sweep);
+	whole = sweep->node != SS_NO_ROW &&
+		ss_timeline_range_each_row(file, track, sweep_add_row, sweep);
 	sweep_advance(sweep, INT64_MAX);
 	if (whole)
 		file->out->nodes[sweep->node].count += sweep->count;
@@ -315,8 +316,8 @@ static bool sweep_gaps(struct track_sweep *sweep, const struct ss_shown_track *s
 		&index->idle.devices[shown->track - index->trace->track_count];
 	int64_t parts_ns[SS_IDLE_CAUSES];
 
-	for (uint32_t gap = ss_range_gap_from(file, device); gap < device->gap_to; gap++) {
-		int64_t part_ns = ss_range_gap_part(file, gap, parts_ns);
+	for (uint32_t gap = ss_timeline_range_gap_from(file, device); gap < device->gap_to; gap++) {
+		int64_t part_ns = ss_timeline_range_gap_part(file, gap, parts_ns);
 
 		if (part_ns < 0)
 			break;
@@ -339,11 +340,11 @@ static bool sweep_gaps(struct track_sweep *sweep, const struct ss_shown_track *s
 	return true;
 }
 
-bool ss_range_sweep(struct ss_file_sweep *file, uint32_t place)
+bool ss_timeline_range_sweep(struct ss_file_sweep *file, uint32_t place)
 {
 	const struct ss_shown_track *shown = &file->index->tracks.items[place];
 	struct track_sweep sweep = { .file = file, .track = shown->track, .at_ns = INT64_MIN };
-	struct ss_ranged *out = file->out;
+	struct ss_range_sums *out = file->out;
 	bool whole = shown->kind == SS_SHOWN_IDLE ? sweep_gaps(&sweep, shown)
 						  : sweep_slices(&sweep, shown);
 

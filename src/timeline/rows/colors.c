@@ -56,7 +56,7 @@ static const uint8_t color_by_cause[SS_IDLE_CAUSES] = {
 	[SS_IDLE_UNKNOWN] = SS_COLOR_OTHER,
 };
 
-enum ss_color ss_cause_color(enum ss_idle_cause cause)
+enum ss_color ss_color_of_cause(enum ss_idle_cause cause)
 {
 	return (enum ss_color)color_by_cause[cause];
 }

@@ -33,7 +33,7 @@ const char *ss_color_name(enum ss_color color);
  * The colour of idle time: that of the work which the device waited for. The host's operators
  * launch too slowly, a call of the runtime takes its time, another rank or stream is late.
  */
-enum ss_color ss_cause_color(enum ss_idle_cause cause);
+enum ss_color ss_color_of_cause(enum ss_idle_cause cause);
 
 /*
  * The colour of a row. Operators of the optimizer are known by what is around them, so this

@@ -211,8 +211,8 @@ size_t ss_lanes_bytes(const struct ss_lanes *lanes)
 	       lanes->node_count * sizeof(*lanes->nodes);
 }
 
-uint32_t ss_lanes_near(const struct ss_lanes *lanes, uint32_t track, uint32_t lane, uint32_t row,
-		       int by)
+uint32_t ss_lanes_neighbour(const struct ss_lanes *lanes, uint32_t track, uint32_t lane,
+			    uint32_t row, int by)
 {
 	const struct ss_lane *own = &lanes->lanes[lanes->lane_of[track] + lane];
 	uint32_t low = 0, high = own->count;

@@ -103,7 +103,7 @@ static inline bool ss_lanes_is_ordered(const struct ss_lanes *lanes, uint32_t tr
  * The next (by = 1) or previous (-1) row of the same track and lane; SS_NO_ROW: there is
  * none.
  */
-uint32_t ss_lanes_near(const struct ss_lanes *lanes, uint32_t track, uint32_t lane, uint32_t row,
-		       int by);
+uint32_t ss_lanes_neighbour(const struct ss_lanes *lanes, uint32_t track, uint32_t lane,
+			    uint32_t row, int by);
 
 #endif

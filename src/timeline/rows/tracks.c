@@ -28,7 +28,7 @@ static const char *const track_kind_names[] = {
 	[SS_SHOWN_OTHER] = "other",
 };
 
-const char *ss_track_kind_name(enum ss_track_kind kind)
+const char *ss_shown_track_kind_name(enum ss_shown_track_kind kind)
 {
 	return track_kind_names[kind];
 }
@@ -124,9 +124,9 @@ static bool track_is_named(const struct ss_trace *trace, const struct ss_track *
 	return false;
 }
 
-static enum ss_track_kind thread_track_kind(const struct ss_trace *trace,
-					    const struct ss_track *track,
-					    const struct track_tally *tally)
+static enum ss_shown_track_kind thread_track_kind(const struct ss_trace *trace,
+						  const struct ss_track *track,
+						  const struct track_tally *tally)
 {
 	/* as PyTorch names its threads and processes */
 	static const char *const autograd[] = { "pt_autograd", NULL };
@@ -137,7 +137,7 @@ static enum ss_track_kind thread_track_kind(const struct ss_trace *trace,
 	return track_is_named(trace, track, loader) ? SS_SHOWN_LOADER : SS_SHOWN_THREAD;
 }
 
-static enum ss_track_kind stream_track_kind(const struct track_tally *tally)
+static enum ss_shown_track_kind stream_track_kind(const struct track_tally *tally)
 {
 	if (tally->comm_ns > tally->compute_ns && tally->comm_ns >= tally->copy_ns)
 		return SS_SHOWN_COMMUNICATION;
@@ -312,8 +312,8 @@ static void track_write_stream(const struct ss_trace *trace, const struct ss_tra
 	}
 }
 
-void ss_track_name(const struct ss_trace *trace, const struct ss_shown_track *shown,
-		   struct ss_text *out)
+void ss_shown_track_name(const struct ss_trace *trace, const struct ss_shown_track *shown,
+			 struct ss_text *out)
 {
 	const struct ss_track *track;
 
@@ -349,8 +349,8 @@ void ss_track_name(const struct ss_trace *trace, const struct ss_shown_track *sh
 	}
 }
 
-void ss_track_about(const struct ss_trace *trace, const struct ss_shown_track *shown,
-		    struct ss_text *out)
+void ss_shown_track_about(const struct ss_trace *trace, const struct ss_shown_track *shown,
+			  struct ss_text *out)
 {
 	const struct ss_track *track;
 	const char *process;

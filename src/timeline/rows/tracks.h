@@ -14,7 +14,7 @@
 #include "analyze/time/idle.h"
 #include "base/text.h"
 
-enum ss_track_kind {
+enum ss_shown_track_kind {
 	SS_SHOWN_MAIN,
 	SS_SHOWN_AUTOGRAD,
 	SS_SHOWN_LOADER,
@@ -28,7 +28,7 @@ enum ss_track_kind {
 
 struct ss_shown_track {
 	uint32_t track;
-	enum ss_track_kind kind;
+	enum ss_shown_track_kind kind;
 	bool has_device;
 	int64_t device;           /* its number, where it has one */
 	int64_t start_ns, end_ns; /* own times of the file: first start, last end */
@@ -50,14 +50,14 @@ enum ss_status ss_tracks_init(struct ss_tracks *tracks, const struct ss_trace *t
 void ss_tracks_release(struct ss_tracks *tracks);
 
 /* "main": see docs/formats/viewer.md */
-const char *ss_track_kind_name(enum ss_track_kind kind);
+const char *ss_shown_track_kind_name(enum ss_shown_track_kind kind);
 
 /* "main thread", "stream 7" */
-void ss_track_name(const struct ss_trace *trace, const struct ss_shown_track *track,
-		   struct ss_text *out);
+void ss_shown_track_name(const struct ss_trace *trace, const struct ss_shown_track *track,
+			 struct ss_text *out);
 
 /* "python 4711, thread 4711", "device 0, stream 7": which one it is */
-void ss_track_about(const struct ss_trace *trace, const struct ss_shown_track *track,
-		    struct ss_text *out);
+void ss_shown_track_about(const struct ss_trace *trace, const struct ss_shown_track *track,
+			  struct ss_text *out);
 
 #endif

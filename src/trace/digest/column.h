@@ -110,7 +110,7 @@ struct ss_guessing {
 	struct ss_bits bits;
 };
 
-static inline bool ss_has_guesses(const struct ss_fields *layout)
+static inline bool ss_has_guesses(const struct ss_field_layout *layout)
 {
 	for (size_t i = 0; i < layout->list_count; i++)
 		for (size_t k = 0; k < layout->lists[i].field_count; k++)

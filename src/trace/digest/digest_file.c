@@ -32,7 +32,7 @@ static const struct ss_field origin_fields[] = {
 	SS_FIELD(struct ss_digest_origin, problem, SS_FIELD_TEXT),
 };
 
-static const struct ss_fields origin_layout = {
+static const struct ss_field_layout origin_layout = {
 	.fields = origin_fields,
 	.field_count = SS_COUNT(origin_fields),
 };
@@ -53,7 +53,7 @@ static void release_origin(struct ss_digest_origin *origin, struct ss_memory *me
 	*origin = (struct ss_digest_origin){ 0 };
 }
 
-void ss_digest_file_release(struct ss_digest_file *file)
+void ss_trace_digest_release(struct ss_digest_file *file)
 {
 	if (!file->memory)
 		return;
@@ -63,7 +63,7 @@ void ss_digest_file_release(struct ss_digest_file *file)
 	*file = (struct ss_digest_file){ 0 };
 }
 
-uint64_t ss_digest_header_sum(const struct ss_digest_header *header)
+uint64_t ss_trace_digest_header_sum(const struct ss_digest_header *header)
 {
 	struct ss_digest_header copy = *header;
 
@@ -71,8 +71,8 @@ uint64_t ss_digest_header_sum(const struct ss_digest_header *header)
 	return ss_checksum_of(&copy, sizeof(copy));
 }
 
-void ss_digest_file_write(const struct ss_digest_origin *origin, uint64_t layout,
-			  const struct ss_text parts[SS_DIGEST_PARTS], struct ss_text *out)
+void ss_trace_digest_write(const struct ss_digest_origin *origin, uint64_t layout,
+			   const struct ss_text parts[SS_DIGEST_PARTS], struct ss_text *out)
 {
 	struct ss_digest_header header = { .version = SS_DIGEST_VERSION,
 					   .part_count = SS_DIGEST_PARTS,
@@ -88,7 +88,7 @@ void ss_digest_file_write(const struct ss_digest_origin *origin, uint64_t layout
 		header.bytes[i] = part->length;
 		header.checksums[i] = ss_checksum_of(part->data, part->length);
 	}
-	header.checksum = ss_digest_header_sum(&header);
+	header.checksum = ss_trace_digest_header_sum(&header);
 	ss_text_add(&all, (const char *)&header, sizeof(header));
 	ss_text_add(&all, first.data, first.length);
 	for (uint32_t i = SS_DIGEST_ORIGIN + 1; i < SS_DIGEST_PARTS; i++)
@@ -99,7 +99,7 @@ void ss_digest_file_write(const struct ss_digest_origin *origin, uint64_t layout
 	ss_text_end(&all, out);
 }
 
-enum ss_status ss_digest_file_fail(struct ss_error *err, const char *format, ...)
+enum ss_status ss_trace_digest_fail(struct ss_error *err, const char *format, ...)
 {
 	char what[128];
 	va_list values;
@@ -117,7 +117,7 @@ static bool digest_matches(const char *bytes, size_t length)
 	       memcmp(bytes, SS_DIGEST_MAGIC, SS_DIGEST_MAGIC_BYTES) == 0;
 }
 
-enum ss_status ss_digest_file_is_next(struct ss_source *source, bool *out, struct ss_error *err)
+enum ss_status ss_trace_digest_is_next(struct ss_source *source, bool *out, struct ss_error *err)
 {
 	const char *next;
 	size_t length;
@@ -134,11 +134,11 @@ static enum ss_status digest_read_header(struct ss_source *source, uint64_t layo
 
 	SS_TRY(ss_source_fill(source, (char *)out, sizeof(*out), &got, err));
 	if (got < sizeof(*out))
-		return ss_digest_file_fail(err, "it is truncated");
+		return ss_trace_digest_fail(err, "it is truncated");
 	if (memcmp(out->magic, SS_DIGEST_MAGIC, SS_DIGEST_MAGIC_BYTES) != 0)
 		return ss_fail(err, SS_ERR_FORMAT, "this is not a digest");
-	if (out->checksum != ss_digest_header_sum(out))
-		return ss_digest_file_fail(err, "the checksum of its header is wrong");
+	if (out->checksum != ss_trace_digest_header_sum(out))
+		return ss_trace_digest_fail(err, "the checksum of its header is wrong");
 	if (out->version != SS_DIGEST_VERSION || out->part_count != SS_DIGEST_PARTS ||
 	    out->layout != layout)
 		return ss_fail(err, SS_ERR_FORMAT,
@@ -148,7 +148,7 @@ static enum ss_status digest_read_header(struct ss_source *source, uint64_t layo
 			       SS_VERSION);
 	for (uint32_t i = 0; i < SS_DIGEST_PARTS; i++)
 		if (out->bytes[i] > PART_BYTES_MAX)
-			return ss_digest_file_fail(err, "a part of it is too long");
+			return ss_trace_digest_fail(err, "a part of it is too long");
 	return SS_OK;
 }
 
@@ -176,11 +176,11 @@ static enum ss_status digest_read_part(struct ss_source *source,
 		}
 		SS_TRY(ss_source_fill(source, out->parts[index] + done, chunk, &got, err));
 		if (got < chunk)
-			return ss_digest_file_fail(err, "it is truncated");
+			return ss_trace_digest_fail(err, "it is truncated");
 	}
 	out->bytes[index] = bytes;
 	if (ss_checksum_of(out->parts[index], bytes) != header->checksums[index])
-		return ss_digest_file_fail(err, "a checksum is wrong");
+		return ss_trace_digest_fail(err, "a checksum is wrong");
 	return SS_OK;
 }
 
@@ -195,17 +195,17 @@ static enum ss_status digest_read_origin(struct ss_digest_file *file, struct ss_
 		reader.end += file->bytes[SS_DIGEST_ORIGIN];
 	status = ss_fields_read(&reader, &origin_layout, &file->origin, &why);
 	if (status == SS_ERR_FORMAT || (status == SS_OK && reader.at != reader.end))
-		return ss_digest_file_fail(err, "its origin: %s", why.text);
+		return ss_trace_digest_fail(err, "its origin: %s", why.text);
 	if (status != SS_OK)
 		return ss_fail_memory(err, "a digest");
 	return file->origin.path && file->origin.shown
 		       ? SS_OK
-		       : ss_digest_file_fail(err, "it does not say of what it was made");
+		       : ss_trace_digest_fail(err, "it does not say of what it was made");
 }
 
-enum ss_status ss_digest_file_read(struct ss_source *source, uint64_t layout,
-				   enum ss_digest_part end, struct ss_memory *memory,
-				   struct ss_digest_file *out, struct ss_error *err)
+enum ss_status ss_trace_digest_read(struct ss_source *source, uint64_t layout,
+				    enum ss_digest_part end, struct ss_memory *memory,
+				    struct ss_digest_file *out, struct ss_error *err)
 {
 	struct ss_digest_header header;
 	char more;
@@ -218,7 +218,7 @@ enum ss_status ss_digest_file_read(struct ss_source *source, uint64_t layout,
 	SS_TRY(digest_read_origin(out, err));
 	if (end == SS_DIGEST_PARTS)
 		SS_TRY(ss_source_fill(source, &more, 1, &got, err));
-	return got ? ss_digest_file_fail(err, "it continues after its end") : SS_OK;
+	return got ? ss_trace_digest_fail(err, "it continues after its end") : SS_OK;
 }
 
 /* A digest has no events: load/digest_files.c opens it, or the trace that it was made of. */

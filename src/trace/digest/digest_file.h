@@ -36,7 +36,7 @@ struct ss_digest_header {
 	uint64_t checksum; /* of the header, this field as 0 */
 };
 
-uint64_t ss_digest_header_sum(const struct ss_digest_header *header);
+uint64_t ss_trace_digest_header_sum(const struct ss_digest_header *header);
 
 /* The trace that a digest was made of. Texts are of the account; NULL: none. */
 struct ss_digest_origin {
@@ -63,25 +63,25 @@ struct ss_digest_file {
  * Adds the bytes of a digest file. `layout` is that of its parts (ss_fields_hash()); `parts` are
  * those behind the origin. Whether there was memory is in the text.
  */
-void ss_digest_file_write(const struct ss_digest_origin *origin, uint64_t layout,
-			  const struct ss_text parts[SS_DIGEST_PARTS], struct ss_text *out);
+void ss_trace_digest_write(const struct ss_digest_origin *origin, uint64_t layout,
+			   const struct ss_text parts[SS_DIGEST_PARTS], struct ss_text *out);
 
 /* True when the source's next bytes are those of a digest; they are not used up. */
 SS_MUST_USE
-enum ss_status ss_digest_file_is_next(struct ss_source *source, bool *out, struct ss_error *err);
+enum ss_status ss_trace_digest_is_next(struct ss_source *source, bool *out, struct ss_error *err);
 
 /*
  * Reads the parts before `end`. Fails where the file is damaged, or of another version of the
  * program. Release it either way.
  */
 SS_MUST_USE
-enum ss_status ss_digest_file_read(struct ss_source *source, uint64_t layout,
-				   enum ss_digest_part end, struct ss_memory *memory,
-				   struct ss_digest_file *out, struct ss_error *err);
-void ss_digest_file_release(struct ss_digest_file *file);
+enum ss_status ss_trace_digest_read(struct ss_source *source, uint64_t layout,
+				    enum ss_digest_part end, struct ss_memory *memory,
+				    struct ss_digest_file *out, struct ss_error *err);
+void ss_trace_digest_release(struct ss_digest_file *file);
 
 /* "the digest is damaged (...): make it again" */
-__attribute__((format(printf, 2, 3))) enum ss_status ss_digest_file_fail(struct ss_error *err,
-									 const char *format, ...);
+__attribute__((format(printf, 2, 3))) enum ss_status ss_trace_digest_fail(struct ss_error *err,
+									  const char *format, ...);
 
 #endif

@@ -28,26 +28,26 @@ static uint64_t hash_fields(uint64_t hash, const struct ss_field *fields, size_t
 	return hash;
 }
 
-struct ss_range_ends ss_range_ends(enum ss_field_range range)
+struct ss_field_range_ends ss_field_range_ends(enum ss_field_range range)
 {
 	const int64_t most = INT64_C(1) << 60, half = INT64_MAX / 2;
 
 	switch (range) {
 	case SS_RANGE_SPAN:
-		return (struct ss_range_ends){ 0, most };
+		return (struct ss_field_range_ends){ 0, most };
 	case SS_RANGE_KNOWN:
-		return (struct ss_range_ends){ -1, most };
+		return (struct ss_field_range_ends){ -1, most };
 	case SS_RANGE_MAYBE:
 	case SS_RANGE_MOMENT:
-		return (struct ss_range_ends){ -half, half };
+		return (struct ss_field_range_ends){ -half, half };
 	case SS_RANGE_SHORT:
-		return (struct ss_range_ends){ -most, most };
+		return (struct ss_field_range_ends){ -most, most };
 	default:
-		return (struct ss_range_ends){ INT64_MIN, INT64_MAX };
+		return (struct ss_field_range_ends){ INT64_MIN, INT64_MAX };
 	}
 }
 
-uint64_t ss_fields_hash(uint64_t hash, const struct ss_fields *layout)
+uint64_t ss_fields_hash(uint64_t hash, const struct ss_field_layout *layout)
 {
 	hash = hash_fields(hash, layout->fields, layout->field_count);
 	hash = ss_hash_mix(hash, layout->text_count);
@@ -197,8 +197,8 @@ static void write_field_list(const struct ss_field_list *list, const char *from,
 		}
 }
 
-void ss_fields_write(const struct ss_fields *layout, const void *from, struct ss_memory *memory,
-		     struct ss_text *out)
+void ss_fields_write(const struct ss_field_layout *layout, const void *from,
+		     struct ss_memory *memory, struct ss_text *out)
 {
 	struct ss_guessing guessing = { 0 };
 	struct ss_text guesses = { 0 }, rest = { 0 };

@@ -49,10 +49,10 @@ enum ss_field_range {
 };
 
 /* The first and the last value of a range; SS_RANGE_MAYBE has INT64_MIN besides. */
-struct ss_range_ends {
+struct ss_field_range_ends {
 	int64_t first, last;
 };
-struct ss_range_ends ss_range_ends(enum ss_field_range range);
+struct ss_field_range_ends ss_field_range_ends(enum ss_field_range range);
 
 /* What a signature of an item is made of, for guesses: fields declared before. */
 struct ss_field_sign {
@@ -87,7 +87,7 @@ struct ss_field_list {
 	size_t field_count;
 };
 
-struct ss_fields {
+struct ss_field_layout {
 	const struct ss_field *fields;
 	size_t field_count;
 	const size_t *texts; /* offsets of struct ss_strings; before the lists */
@@ -113,11 +113,11 @@ struct ss_fields {
 #define SS_ITEM(owner, member) .from = SS_FROM_ITEM, .base = offsetof(owner, member)
 
 /* A number that is another one when anything of the declaration changes. */
-uint64_t ss_fields_hash(uint64_t hash, const struct ss_fields *layout);
+uint64_t ss_fields_hash(uint64_t hash, const struct ss_field_layout *layout);
 
 /* Adds the bytes of a struct; whether there was memory is in the text. */
-void ss_fields_write(const struct ss_fields *layout, const void *from, struct ss_memory *memory,
-		     struct ss_text *out);
+void ss_fields_write(const struct ss_field_layout *layout, const void *from,
+		     struct ss_memory *memory, struct ss_text *out);
 
 struct ss_fields_reader {
 	const unsigned char *at, *end;
@@ -129,7 +129,7 @@ struct ss_fields_reader {
  * the field that is wrong.
  */
 SS_MUST_USE
-enum ss_status ss_fields_read(struct ss_fields_reader *reader, const struct ss_fields *layout,
+enum ss_status ss_fields_read(struct ss_fields_reader *reader, const struct ss_field_layout *layout,
 			      void *to, struct ss_error *err);
 
 #endif

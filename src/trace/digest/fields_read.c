@@ -13,7 +13,7 @@
 /* What the values of one call share. */
 struct fields_reading {
 	struct ss_fields_reader *reader;
-	const struct ss_fields *layout;
+	const struct ss_field_layout *layout;
 	char *to;
 	struct ss_error *err;
 	struct ss_guessing guessing;
@@ -105,7 +105,7 @@ static bool bounds_include(const struct value_bounds *bounds, uint64_t value)
 
 static struct value_bounds bounds_of_range(enum ss_field_range range)
 {
-	struct ss_range_ends ends = ss_range_ends(range);
+	struct ss_field_range_ends ends = ss_field_range_ends(range);
 	struct value_bounds bounds = { .first = (uint64_t)ends.first,
 				       .count = (uint64_t)ends.last - (uint64_t)ends.first + 1 };
 
@@ -377,7 +377,7 @@ static enum ss_status fields_read_list(struct fields_reading *reading,
 
 static enum ss_status fields_read_all(struct fields_reading *reading)
 {
-	const struct ss_fields *layout = reading->layout;
+	const struct ss_field_layout *layout = reading->layout;
 	struct ss_field_history none = { 0 };
 
 	for (size_t i = 0; i < layout->text_count; i++)
@@ -392,7 +392,7 @@ static enum ss_status fields_read_all(struct fields_reading *reading)
 	return SS_OK;
 }
 
-enum ss_status ss_fields_read(struct ss_fields_reader *reader, const struct ss_fields *layout,
+enum ss_status ss_fields_read(struct ss_fields_reader *reader, const struct ss_field_layout *layout,
 			      void *to, struct ss_error *err)
 {
 	struct fields_reading reading = {

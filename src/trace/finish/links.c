@@ -251,8 +251,8 @@ static void link_share(void *context, uint32_t index)
 	struct launch_linking *linking = context;
 	struct ss_slices *slices = &linking->trace->slices;
 	uint32_t first = linking->trace->device_from;
-	struct ss_range range = ss_thread_share(linking->trace->device_to - first, linking->threads,
-						index);
+	struct ss_row_range range = ss_thread_share(linking->trace->device_to - first,
+						    linking->threads, index);
 	uint32_t last = 0;
 
 	for (uint32_t row = first + range.from; row < first + range.to; row++) {
@@ -316,7 +316,8 @@ static bool is_launched_by_comm(const struct ss_trace *trace, uint32_t row)
 		uint32_t flags;
 		bool is_comm;
 
-		up = ss_outward(trace, slices->parent[up], SS_NAME_COMM_RANGE | SS_NAME_COMM_OP);
+		up = ss_outward_find(trace, slices->parent[up],
+				     SS_NAME_COMM_RANGE | SS_NAME_COMM_OP);
 		if (up == SS_NO_ROW)
 			return false;
 		flags = ss_slice_flags(trace, up);

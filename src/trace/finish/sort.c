@@ -360,7 +360,7 @@ static void find_time_range(void *context, uint32_t index)
 {
 	struct time_origin *origin = context;
 	const struct ss_slices *slices = origin->slices;
-	struct ss_range range = ss_thread_share(slices->count, origin->threads, index);
+	struct ss_row_range range = ss_thread_share(slices->count, origin->threads, index);
 	int64_t first = INT64_MAX, last = INT64_MIN;
 
 	for (uint32_t row = range.from; row < range.to; row++) {
@@ -378,7 +378,7 @@ static void find_time_range(void *context, uint32_t index)
 static void move_times(void *context, uint32_t index)
 {
 	struct time_origin *origin = context;
-	struct ss_range range = ss_thread_share(origin->slices->count, origin->threads, index);
+	struct ss_row_range range = ss_thread_share(origin->slices->count, origin->threads, index);
 
 	for (uint32_t row = range.from; row < range.to; row++)
 		origin->slices->start_ns[row] -= origin->origin_ns;

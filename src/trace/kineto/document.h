@@ -45,8 +45,8 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 
 /* metadata.c: keys of the outer object and where their values go: the trace's info. */
 struct ss_metadata_key {
-	size_t which;          /* in the list of metadata.c; beyond it: a key of the run */
-	struct ss_run_key run; /* that one */
+	size_t which;                 /* in the list of metadata.c; beyond it: a key of the run */
+	struct ss_redact_run_key run; /* that one */
 };
 
 /* False: its value is not used. */

@@ -111,7 +111,7 @@ static uint32_t emit_kernel_record(struct ss_reader *reader)
 	struct ss_kernel_args args;
 	uint32_t odd_numbers = 0;
 
-	ss_kernel_args_fill(&reader->args, &args, &odd_numbers);
+	ss_args_fill_kernel(&reader->args, &args, &odd_numbers);
 	reader->kernel_odd = odd_numbers > 0;
 	ss_quality_add(&reader->batch.quality, SS_ODD_NUMBER, odd_numbers);
 	return ss_batch_record(&reader->batch, &reader->batch.kernel_args, &args);
@@ -167,7 +167,7 @@ static void emit_comm(struct ss_reader *reader, uint32_t event)
 	struct ss_comm_args args;
 	uint32_t odd_numbers = 0;
 
-	ss_comm_args_fill(&reader->args, &args, &odd_numbers);
+	ss_args_fill_comm(&reader->args, &args, &odd_numbers);
 	ss_quality_add(&reader->batch.quality, SS_ODD_NUMBER, odd_numbers);
 	args.collective = ss_lookup_arg_text(reader, SS_ARG_COLLECTIVE);
 	args.dtype = ss_lookup_arg_text(reader, SS_ARG_DTYPE);

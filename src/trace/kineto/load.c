@@ -255,7 +255,8 @@ static enum ss_status worker_join_block(struct json_loading *loading, struct jso
 	loading->trace->file_bytes += worker->length;
 	SS_TRY(json_load_keep_carry(loading, json.at, (size_t)(json.end - json.at),
 				    loading->carry_offset + (json.at - text), err));
-	return ss_load_report(loading->options, loading->source, loading->trace->event_count, err);
+	return ss_trace_report_load(loading->options, loading->source, loading->trace->event_count,
+				    err);
 }
 
 /* Waits until all blocks before this one are in the trace; false when the load failed. */

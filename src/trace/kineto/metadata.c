@@ -306,7 +306,8 @@ bool ss_metadata_find(const struct ss_json_span *key, struct ss_metadata_key *ou
 	out->which = 0;
 	while (out->which < SS_COUNT(keys) && !ss_json_is(key, keys[out->which].key))
 		out->which++;
-	return out->which < SS_COUNT(keys) || ss_run_key_find(key->text, key->length, &out->run);
+	return out->which < SS_COUNT(keys) ||
+	       ss_redact_run_key_find(key->text, key->length, &out->run);
 }
 
 static enum ss_status metadata_take_value(struct ss_builder *builder, size_t which,
@@ -354,7 +355,7 @@ static enum ss_status metadata_read_words(struct ss_builder *builder,
 
 /* Of several keys that say the same the most telling one counts, wherever it stands. */
 static enum ss_status metadata_take_run_fact(struct ss_builder *builder,
-					     const struct ss_run_key *key,
+					     const struct ss_redact_run_key *key,
 					     const struct ss_json_span *value, uint32_t *places,
 					     struct ss_error *err)
 {

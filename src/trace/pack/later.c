@@ -27,7 +27,7 @@ static enum ss_status decompress(struct ss_memory *memory, struct ss_unpacked *p
 		data = ss_memory_resize(memory, NULL, 0, bytes);
 		if (!data)
 			return SS_ERR_LIMIT;
-		ss_memory_touch(data, bytes);
+		ss_memory_populate(data, bytes);
 	}
 	if (!ss_zstd_read(part->data, part->frame_bytes, data, bytes)) {
 		ss_memory_free(memory, data, bytes);
@@ -156,7 +156,7 @@ static bool later_allocate_column(struct ss_trace *trace, void **column, size_t 
 		return true;
 	*column = ss_memory_resize(trace->memory, NULL, 0, bytes);
 	if (*column)
-		ss_memory_touch(*column, bytes);
+		ss_memory_populate(*column, bytes);
 	return *column != NULL;
 }
 
@@ -224,10 +224,10 @@ static uint32_t columns_with_needed(uint32_t columns)
 	return columns & OF_SLICES ? columns | SS_COLUMNS_KIND : columns;
 }
 
-enum ss_status ss_trace_need(struct ss_trace *trace, uint32_t columns, uint32_t threads,
-			     struct ss_error *err)
+enum ss_status ss_trace_need_columns(struct ss_trace *trace, uint32_t columns, uint32_t threads,
+				     struct ss_error *err)
 {
-	struct ss_later *later = trace->later;
+	struct ss_pack_pending *later = trace->later;
 
 	if (!later)
 		return SS_OK;
@@ -257,9 +257,9 @@ bool ss_trace_is_whole(const struct ss_trace *trace)
 	return !trace->later || trace->later->there == SS_COLUMNS_ALL;
 }
 
-void ss_later_release(struct ss_trace *trace)
+void ss_pack_pending_release(struct ss_trace *trace)
 {
-	struct ss_later *later = trace->later;
+	struct ss_pack_pending *later = trace->later;
 
 	if (!later)
 		return;

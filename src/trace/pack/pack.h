@@ -255,14 +255,14 @@ struct ss_pack_choice {
  * a failure the groups may not be read; where memory was missing it can be called again.
  */
 SS_MUST_USE
-enum ss_status ss_trace_need(struct ss_trace *trace, uint32_t columns, uint32_t threads,
-			     struct ss_error *err);
+enum ss_status ss_trace_need_columns(struct ss_trace *trace, uint32_t columns, uint32_t threads,
+				     struct ss_error *err);
 
 /* Whether no column was unpacked yet, and whether all are. */
 bool ss_trace_is_untouched(const struct ss_trace *trace);
 bool ss_trace_is_whole(const struct ss_trace *trace);
 
 /* Frees the columns that were never unpacked. */
-void ss_later_release(struct ss_trace *trace);
+void ss_pack_pending_release(struct ss_trace *trace);
 
 #endif

@@ -153,8 +153,9 @@ static enum ss_status unpack_grow_part(struct unpacking *unpacking, struct ss_un
 static enum ss_status unpack_report_progress(const struct unpacking *unpacking,
 					     struct ss_error *err)
 {
-	return unpacking->options ? ss_load_report(unpacking->options, unpacking->source, 0, err)
-				  : SS_OK;
+	return unpacking->options
+		       ? ss_trace_report_load(unpacking->options, unpacking->source, 0, err)
+		       : SS_OK;
 }
 
 /* Reads the part as stored and checks its checksum. */

@@ -16,7 +16,7 @@ struct ss_unpacked {
 	uint32_t count;     /* of items */
 };
 
-struct ss_later {
+struct ss_pack_pending {
 	struct ss_unpacked parts[SS_PARTS]; /* columns of groups that are still packed */
 	uint32_t there;                     /* enum ss_columns: these are unpacked and checked */
 };

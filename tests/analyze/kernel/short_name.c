@@ -117,7 +117,7 @@ static const struct name_case cases[] = {
 
 static void test_names(void **state)
 {
-	char out[SS_SHORT_NAME_ROOM];
+	char out[SS_SHORT_NAME_BYTES];
 
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
@@ -143,7 +143,7 @@ static void test_room(void **state)
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(names); i++)
 		for (size_t room = 1; room < sizeof(out); room++) {
-			char whole[SS_SHORT_NAME_ROOM];
+			char whole[SS_SHORT_NAME_BYTES];
 			size_t all = ss_short_name(names[i], strlen(names[i]), whole,
 						   sizeof(whole));
 			size_t length = ss_short_name(names[i], strlen(names[i]), out, room);

@@ -111,11 +111,11 @@ static void check(struct support_trace *loaded, const struct launch *launches, i
 			assert_int_equal(works.items[i].late,
 					 is_late(launches, count, which, works.items[i].late));
 	}
-	ss_queue_in(&works, &cover, in);
+	ss_launch_queues_in(&works, &cover, in);
 	for (int i = 0; i < 3; i++)
 		check_window(&in[i], launches, count, -1, (int)(windows[i].start_ns / 1000),
 			     (int)(windows[i].end_ns / 1000), true);
-	ss_queue_of(&works, keys, window, of);
+	ss_launch_queues_of(&works, keys, window, of);
 	for (int i = 0; i < 3; i++)
 		check_window(&of[i], launches, count, 7 + i, 6, 33, false);
 	ss_launched_release(&works);

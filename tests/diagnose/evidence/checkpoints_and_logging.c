@@ -67,17 +67,17 @@ static void test_names(void **state)
 static void test_functions(void **state)
 {
 	(void)state;
-	assert_string_equal(ss_frame_function("a/train.py(12): step"), "step");
-	assert_string_equal(ss_frame_function("a/train.py(12):step"), "step");
-	assert_string_equal(ss_frame_function("validate"), "validate");
-	assert_string_equal(ss_frame_function("<built-in function print>"),
+	assert_string_equal(ss_code_function_name("a/train.py(12): step"), "step");
+	assert_string_equal(ss_code_function_name("a/train.py(12):step"), "step");
+	assert_string_equal(ss_code_function_name("validate"), "validate");
+	assert_string_equal(ss_code_function_name("<built-in function print>"),
 			    "<built-in function print>");
-	assert_string_equal(ss_frame_function("a.py(12"), "a.py(12");
-	assert_true(ss_frame_is_library("torch/nn/modules/linear.py(130): forward"));
-	assert_true(ss_frame_is_library("transformers/trainer.py(2500): train"));
-	assert_true(ss_frame_is_library("json/__init__.py(183): dumps"));
-	assert_false(ss_frame_is_library("train.py(12): step"));
-	assert_false(ss_frame_is_library("mytransformers/train.py(12): step"));
+	assert_string_equal(ss_code_function_name("a.py(12"), "a.py(12");
+	assert_true(ss_code_is_library("torch/nn/modules/linear.py(130): forward"));
+	assert_true(ss_code_is_library("transformers/trainer.py(2500): train"));
+	assert_true(ss_code_is_library("json/__init__.py(183): dumps"));
+	assert_false(ss_code_is_library("train.py(12): step"));
+	assert_false(ss_code_is_library("mytransformers/train.py(12): step"));
 }
 
 int main(void)

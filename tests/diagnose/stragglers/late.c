@@ -70,9 +70,9 @@ static void test_cases(void **state)
 
 		support_ranks_script(&ranks, cases[i].script);
 		ss_arena_init(&arena, &ranks.memory);
-		assert_true(ss_lateness_find(&lateness, &ranks.joined, &arena));
+		assert_true(ss_late_find(&lateness, &ranks.joined, &arena));
 		support_check(lateness.step_count == 1, what, "%u steps", lateness.step_count);
-		late = ss_lateness_of(&lateness, cases[i].rank, 0);
+		late = ss_late_step_of(&lateness, cases[i].rank, 0);
 		check(what, "late", late->late_ns, cases[i].late_us);
 		check(what, "inherited", late->inherited_ns, cases[i].inherited_us);
 		check(what, "gain", late->gain_ns, cases[i].gain_us);
@@ -102,15 +102,15 @@ static void test_steps(void **state)
 			     "rank 1 @a; step 3 0 +100; step 4 100 +100; step 7 200 +400;"
 			     "allreduce 23 +37 c7 m9; allreduce 261 +39 c5 l4; allreduce 711 +39");
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_lateness_find(&lateness, &ranks.joined, &arena));
+	assert_true(ss_late_find(&lateness, &ranks.joined, &arena));
 	assert_int_equal(lateness.step_count, 2);
 	assert_int_equal(lateness.numbers[0], 3);
 	assert_int_equal(lateness.numbers[1], 7);
-	assert_int_equal(ss_lateness_of(&lateness, 1, 0)->late_ns, 13000);
-	assert_int_equal(ss_lateness_of(&lateness, 1, 1)->late_ns, 11000);
+	assert_int_equal(ss_late_step_of(&lateness, 1, 0)->late_ns, 13000);
+	assert_int_equal(ss_late_step_of(&lateness, 1, 1)->late_ns, 11000);
 	assert_int_equal(lateness.step_ns[0], 200000);
 	for (uint32_t s = 0; s < 2; s++) {
-		const struct ss_late_step *late = ss_lateness_of(&lateness, 1, s);
+		const struct ss_late_step *late = ss_late_step_of(&lateness, 1, s);
 		int64_t sum_ns = late->inherited_ns;
 
 		for (int part = 0; part < SS_OWN_PARTS; part++)
@@ -138,7 +138,7 @@ static void test_nothing(void **state)
 
 		support_ranks_script(&ranks, scripts[i]);
 		ss_arena_init(&arena, &ranks.memory);
-		assert_true(ss_lateness_find(&lateness, &ranks.joined, &arena));
+		assert_true(ss_late_find(&lateness, &ranks.joined, &arena));
 		assert_int_equal(lateness.step_count, 0);
 		ss_arena_release(&arena);
 		support_ranks_close(&ranks);
@@ -174,9 +174,9 @@ static void test_extremes(void **state)
 	}
 	support_ranks_join(&ranks);
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_lateness_find(&lateness, &ranks.joined, &arena));
-	assert_true(ss_lateness_of(&lateness, 1, 0)->late_ns == INT64_MAX);
-	assert_true(ss_lateness_of(&lateness, 1, 0)->lost_ns == INT64_MAX);
+	assert_true(ss_late_find(&lateness, &ranks.joined, &arena));
+	assert_true(ss_late_step_of(&lateness, 1, 0)->late_ns == INT64_MAX);
+	assert_true(ss_late_step_of(&lateness, 1, 0)->lost_ns == INT64_MAX);
 	ss_arena_release(&arena);
 	support_ranks_close(&ranks);
 }

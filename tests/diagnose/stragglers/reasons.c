@@ -71,7 +71,7 @@ static void test_gaps(void **state)
 								      0 };
 			at_ns += length_ns + 100000;
 		}
-		found = ss_time_slices_find(&rank, scratch);
+		found = ss_straggler_find_time_slices(&rank, scratch);
 		support_check(found.count == cases[i].count, cases[i].what, "%u slices",
 			      found.count);
 		support_check(found.slice_ns == cases[i].slice_us * 1000, cases[i].what,

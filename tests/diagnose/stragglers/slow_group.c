@@ -81,13 +81,13 @@ static void test_groups(void **state)
 static void test_rates(void **state)
 {
 	(void)state;
-	assert_true(ss_bus_rate_find("NVIDIA H100 80GB HBM3", 8).usual >= 300);
-	assert_true(ss_bus_rate_find("NVIDIA H100 PCIe", 8).usual <= 0);
-	assert_true(ss_bus_rate_find("NVIDIA H100 NVL", 2).usual <= 0);
-	assert_true(ss_bus_rate_find("", 8).usual <= 0);
-	assert_true(ss_bus_rate_find("AMD Instinct MI300X", 2).least <
-		    ss_bus_rate_find("AMD Instinct MI300X", 8).least);
-	assert_true(ss_bus_rate_find("NVIDIA H100 80GB HBM3", 1).usual <= 0);
+	assert_true(ss_slow_group_bus_rate("NVIDIA H100 80GB HBM3", 8).usual >= 300);
+	assert_true(ss_slow_group_bus_rate("NVIDIA H100 PCIe", 8).usual <= 0);
+	assert_true(ss_slow_group_bus_rate("NVIDIA H100 NVL", 2).usual <= 0);
+	assert_true(ss_slow_group_bus_rate("", 8).usual <= 0);
+	assert_true(ss_slow_group_bus_rate("AMD Instinct MI300X", 2).least <
+		    ss_slow_group_bus_rate("AMD Instinct MI300X", 8).least);
+	assert_true(ss_slow_group_bus_rate("NVIDIA H100 80GB HBM3", 1).usual <= 0);
 }
 
 int main(void)

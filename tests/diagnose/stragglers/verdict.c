@@ -23,7 +23,7 @@ struct job {
 	int64_t exposed_us; /* of the late rank of the first step, more than the others */
 	/* expected */
 	uint32_t count, rank;
-	enum ss_pattern pattern;
+	enum ss_straggler_pattern pattern;
 	uint32_t steps;
 	enum ss_late_cause cause;
 };
@@ -166,7 +166,7 @@ static void check_first(const struct job *job, const struct ss_straggler_verdict
 
 	support_check(first->rank == job->rank, job->what, "rank %u", first->rank);
 	support_check(first->pattern == job->pattern, job->what, "%s",
-		      ss_pattern_name(first->pattern));
+		      ss_straggler_pattern_name(first->pattern));
 	support_check(first->steps == job->steps, job->what, "%u steps", first->steps);
 	support_check(first->of_steps == strlen(job->late), job->what, "of %u", first->of_steps);
 	support_check(first->cause == job->cause, job->what, "cause %d", (int)first->cause);
@@ -188,7 +188,7 @@ static void test_jobs(void **state)
 
 		make_job(&ranks, &jobs[i]);
 		ss_arena_init(&arena, &ranks.memory);
-		assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
+		assert_true(ss_straggler_find(&verdict, &ranks.joined, &arena));
 		support_check(verdict.count == jobs[i].count, jobs[i].what, "%u stragglers",
 			      verdict.count);
 		if (verdict.count)
@@ -244,7 +244,7 @@ static void test_hosts(void **state)
 						1000;
 			}
 		ss_arena_init(&arena, &ranks.memory);
-		assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
+		assert_true(ss_straggler_find(&verdict, &ranks.joined, &arena));
 		support_check(verdict.count == hosts[i].count, hosts[i].what, "%u stragglers",
 			      verdict.count);
 		if (verdict.count)
@@ -269,7 +269,7 @@ static void test_figures(void **state)
 	(void)state;
 	make_job(&ranks, &slow);
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
+	assert_true(ss_straggler_find(&verdict, &ranks.joined, &arena));
 	assert_int_equal(verdict.count, 1);
 	item = &verdict.items[0];
 	/* 7 of 10 steps: 8400 us more than 60000 */
@@ -284,7 +284,7 @@ static void test_figures(void **state)
 
 	make_job(&ranks, &input);
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
+	assert_true(ss_straggler_find(&verdict, &ranks.joined, &arena));
 	assert_int_equal(verdict.items[0].idle_cause, SS_IDLE_INPUT);
 	ss_arena_release(&arena);
 	support_ranks_close(&ranks);
@@ -304,7 +304,7 @@ static void test_nothing(void **state)
 
 		support_ranks_script(&ranks, scripts[i]);
 		ss_arena_init(&arena, &ranks.memory);
-		assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
+		assert_true(ss_straggler_find(&verdict, &ranks.joined, &arena));
 		assert_int_equal(verdict.count, 0);
 		ss_arena_release(&arena);
 		support_ranks_close(&ranks);
@@ -347,7 +347,7 @@ static void test_extremes(void **state)
 	}
 	support_ranks_join(&ranks);
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
+	assert_true(ss_straggler_find(&verdict, &ranks.joined, &arena));
 	ss_arena_release(&arena);
 	support_ranks_close(&ranks);
 }
@@ -370,7 +370,7 @@ static void test_many_kernels(void **state)
 			support_rank_kernel(&ranks.items[r], name, 1, 10);
 		}
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
+	assert_true(ss_straggler_find(&verdict, &ranks.joined, &arena));
 	assert_int_equal(verdict.count, 1);
 	ss_arena_release(&arena);
 	support_ranks_close(&ranks);

@@ -32,7 +32,7 @@ static void test_order(void **state)
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(sorted); i++) {
 		for (size_t k = 0; k < SS_COUNT(sorted); k++) {
-			int order = ss_find_order(sorted[i], sorted[k]);
+			int order = ss_find_compare_names(sorted[i], sorted[k]);
 
 			/* numbers that differ in their zeros only: any order, but one */
 			support_check((order < 0) == (i < k) && (order > 0) == (i > k), sorted[i],
@@ -108,8 +108,9 @@ static void test_times(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(times); i++)
-		support_check(ss_find_time(times[i].path) == times[i].time_ns, times[i].path,
-			      "%lld", (long long)ss_find_time(times[i].path));
+		support_check(ss_find_time_in_name(times[i].path) == times[i].time_ns,
+			      times[i].path, "%lld",
+			      (long long)ss_find_time_in_name(times[i].path));
 }
 
 static void make_file(const char *folder, const char *name)

@@ -56,8 +56,8 @@ static void test_files(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
-		const char *told = ss_stranger(cases[i].bytes, cases[i].length, cases[i].name,
-					       cases[i].takes_pickles);
+		const char *told = ss_foreign_file(cases[i].bytes, cases[i].length, cases[i].name,
+						   cases[i].takes_pickles);
 
 		if (cases[i].sentence)
 			support_check(told && strstr(told, cases[i].sentence), cases[i].what,
@@ -70,11 +70,11 @@ static void test_files(void **state)
 static void test_urls(void **state)
 {
 	(void)state;
-	assert_non_null(strstr(ss_stranger_url("https://host/x.json"), "curl"));
-	assert_non_null(strstr(ss_stranger_url("S3://bucket/x.json"), "aws s3 cp"));
-	assert_non_null(strstr(ss_stranger_url("other://x"), "download"));
-	assert_null(ss_stranger_url("traces/x.json"));
-	assert_null(ss_stranger_url("http.json"));
+	assert_non_null(strstr(ss_foreign_url("https://host/x.json"), "curl"));
+	assert_non_null(strstr(ss_foreign_url("S3://bucket/x.json"), "aws s3 cp"));
+	assert_non_null(strstr(ss_foreign_url("other://x"), "download"));
+	assert_null(ss_foreign_url("traces/x.json"));
+	assert_null(ss_foreign_url("http.json"));
 }
 
 int main(void)

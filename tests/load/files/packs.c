@@ -88,7 +88,7 @@ static enum ss_status choose(const char *folder, struct ss_memory *memory, struc
 	*choice = (struct ss_pack_choice){ 0 };
 	ss_arena_init(arena, memory);
 	SS_TRY(ss_find_files(&folder, 1, arena, paths, err));
-	return ss_find_choose(paths, memory, choice, err);
+	return ss_find_choose_packs(paths, memory, choice, err);
 }
 
 static void make_case(const char *folder, size_t i)

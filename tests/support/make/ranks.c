@@ -65,7 +65,7 @@ struct ss_arrival *support_rank_arrive(struct ss_digest *rank, const char *kind,
 					.bytes = -1,
 					.step = UINT32_MAX,
 					.kernel = ss_hash_bytes(kind, strlen(kind)),
-					.kind = ss_collective_of(kind) };
+					.kind = ss_collective_kind_of(kind) };
 	/* the kernel of all of them is SendRecv */
 	if (arrival->kind >= SS_COLLECTIVE_SEND_RECV)
 		arrival->kernel = ss_hash_bytes("sendrecv", 8);
@@ -334,12 +334,12 @@ void support_ranks_meetings(const struct support_ranks *ranks, struct ss_text *o
 	const struct ss_joined *joined = &ranks->joined;
 
 	ss_text_add_string(out, "");
-	for (uint32_t i = 0; i < joined->meeting_count; i++) {
-		const struct ss_meeting *meeting = &joined->meetings[i];
+	for (uint32_t i = 0; i < joined->collective_count; i++) {
+		const struct ss_collective *collective = &joined->collectives[i];
 
-		ss_text_addf(out, "%s%s", i ? "; " : "", ss_collective_name(meeting->kind));
-		for (uint32_t k = 0; k < meeting->count; k++) {
-			const struct ss_member *member = &joined->members[meeting->first + k];
+		ss_text_addf(out, "%s%s", i ? "; " : "", ss_collective_kind_name(collective->kind));
+		for (uint32_t k = 0; k < collective->count; k++) {
+			const struct ss_member *member = &joined->members[collective->first + k];
 
 			ss_text_addf(out, " %lld:%u", (long long)ranks->items[member->rank].rank,
 				     member->arrival);

@@ -36,7 +36,7 @@ void support_ranks_open(struct support_ranks *ranks);
  *     kernel NAME CALLS TOTAL
  *     KIND START +DURATION [=SEQUENCE] [*SHAPE] [!BYTES] [^STREAM] [PARTS]
  *
- * KIND is a word that ss_collective_of() knows, and its kernel. An arrival is of the
+ * KIND is a word that ss_collective_kind_of() knows, and its kernel. An arrival is of the
  * step it starts in. PARTS are what was done: c computing, m communicating, x of it
  * exposed, y copying, i waiting for input, l launching, each with its time: c40.
  */
@@ -62,7 +62,7 @@ void support_ranks_close(struct support_ranks *ranks);
 /* Opens, adds and joins. */
 void support_ranks_script(struct support_ranks *ranks, const char *script);
 
-/* The meetings by time: "all-reduce 0:0 1:2; ..." are rank:arrival by number of the rank. */
+/* The collectives by time: "all-reduce 0:0 1:2; ..." are rank:arrival by number of the rank. */
 void support_ranks_meetings(const struct support_ranks *ranks, struct ss_text *out);
 
 /* Tests of views of all ranks: the traces of the cases are scripts as above. */

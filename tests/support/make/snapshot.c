@@ -131,7 +131,7 @@ static void add_event(struct ss_snapshot *snapshot, const char *word, uint64_t a
 	static const char *const words[] = { "alloc", "request", "free",     "segalloc", "segfree",
 					     "map",   "unmap",   "snapshot", "oom" };
 	struct ss_event_about about = { .pool = SS_NO_ID };
-	uint32_t row = ss_memory_events_add(&snapshot->events, snapshot->memory);
+	uint32_t row = ss_snapshot_events_add(&snapshot->events, snapshot->memory);
 	uint8_t action = 0;
 
 	while (action < SS_COUNT(words) && strcmp(words[action], word) != 0)
@@ -191,7 +191,7 @@ static void read_script(struct ss_snapshot *snapshot, const char *script)
 static void finish(struct support_snapshot *out)
 {
 	assert_int_equal(ss_history_init(&out->history, &out->snapshot, &out->memory, NULL), SS_OK);
-	assert_int_equal(ss_stack_places_init(&out->spots, &out->snapshot, &out->memory, NULL),
+	assert_int_equal(ss_snapshot_places_init(&out->spots, &out->snapshot, &out->memory, NULL),
 			 SS_OK);
 	out->subject = (struct ss_snapshot_subject){ .path = "script",
 						     .snapshot = &out->snapshot,
@@ -258,7 +258,7 @@ static void put_segment(const struct ss_snapshot *snapshot, const struct ss_segm
 void support_snapshot_pickle(const char *script, int64_t start_us, struct ss_text *out)
 {
 	struct support_snapshot made;
-	const struct ss_memory_events *events = &made.snapshot.events;
+	const struct ss_snapshot_events *events = &made.snapshot.events;
 
 	support_snapshot_open(&made, script);
 	ss_text_add_string(out, "(dVsegments\n(l");
@@ -323,7 +323,7 @@ void support_snapshot_close(struct support_snapshot *snapshot)
 {
 	ss_table_release(&snapshot->table);
 	ss_arena_release(&snapshot->arena);
-	ss_stack_places_release(&snapshot->spots);
+	ss_snapshot_places_release(&snapshot->spots);
 	ss_history_release(&snapshot->history);
 	ss_snapshot_release(&snapshot->snapshot);
 	assert_int_equal(snapshot->memory.used_bytes, 0);

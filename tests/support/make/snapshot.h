@@ -25,7 +25,7 @@ struct support_snapshot {
 	struct ss_memory memory;
 	struct ss_snapshot snapshot;
 	struct ss_history history;
-	struct ss_stack_places spots;
+	struct ss_snapshot_places spots;
 	struct ss_snapshot_subject subject;
 	struct ss_arena arena;
 	struct ss_table table; /* of support_snapshot_run() */

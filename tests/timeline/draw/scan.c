@@ -379,7 +379,7 @@ static void test_many_lanes(void **state)
 		assert_int_equal(scan.items[0].row, i);
 		assert_int_equal(scan.items[0].lane, i);
 		ss_scan_release(&scan);
-		assert_int_equal(ss_lanes_near(&rows.lanes, 0, i, i, 1), SS_NO_ROW);
+		assert_int_equal(ss_lanes_neighbour(&rows.lanes, 0, i, i, 1), SS_NO_ROW);
 	}
 	rows_close(&rows);
 }
@@ -418,8 +418,8 @@ static void test_near(void **state)
 	}
 	rows_index(&rows);
 	for (uint32_t i = 0; i < 6; i++) {
-		assert_int_equal(ss_lanes_near(&rows.lanes, 0, lanes[i], i, 1), next[i]);
-		assert_int_equal(ss_lanes_near(&rows.lanes, 0, lanes[i], i, -1), previous[i]);
+		assert_int_equal(ss_lanes_neighbour(&rows.lanes, 0, lanes[i], i, 1), next[i]);
+		assert_int_equal(ss_lanes_neighbour(&rows.lanes, 0, lanes[i], i, -1), previous[i]);
 	}
 	rows_close(&rows);
 }

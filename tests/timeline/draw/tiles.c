@@ -84,8 +84,8 @@ static void test_tracks(void **state)
 			const struct ss_shown_track *track = &index->tracks.items[k];
 
 			ss_text_addf(&text, "%s%u %s ", k ? "\n" : "", track->track,
-				     ss_track_kind_name(track->kind));
-			ss_track_name(index->trace, track, &text);
+				     ss_shown_track_kind_name(track->kind));
+			ss_shown_track_name(index->trace, track, &text);
 			ss_text_addf(&text, " %u %u", track->lanes, track->slices);
 			assert_true(track->start_ns <= track->end_ns);
 		}

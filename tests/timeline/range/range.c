@@ -98,7 +98,7 @@ static bool is_where(const struct ss_trace *trace, uint32_t row, enum ss_where w
 	return (row < trace->device_from) == (where == SS_WHERE_HOST);
 }
 
-static void check_name(const struct ss_trace *trace, const struct ss_ranged *found,
+static void check_name(const struct ss_trace *trace, const struct ss_range_sums *found,
 		       const struct ss_range_name *name, int64_t from_ns, int64_t to_ns)
 {
 	const char *text = ss_strings_text(&found->texts, name->text);
@@ -123,7 +123,7 @@ static void check_name(const struct ss_trace *trace, const struct ss_ranged *fou
 }
 
 /* Own times of names, colours and nodes are the busy time of the rows, each. */
-static void check_sums(const struct ss_ranged *found)
+static void check_sums(const struct ss_range_sums *found)
 {
 	int64_t busy_ns = 0, names_ns = 0, colors_ns = 0, nodes_ns, roots_ns;
 
@@ -167,11 +167,12 @@ static void check_stretch(struct fixture *fixture, int64_t from_us, int64_t to_u
 {
 	const struct ss_trace *trace = fixture->timeline.files[0].trace;
 	const struct ss_range_file files[] = { { 0 } };
-	struct ss_range range = { from_us * 1000, to_us * 1000, files, 1, 100, 5000 };
-	struct ss_ranged found;
+	struct ss_range_query range = { from_us * 1000, to_us * 1000, files, 1, 100, 5000 };
+	struct ss_range_sums found;
 	struct ss_error err;
 
-	assert_int_equal(ss_range_run(&range, &fixture->timeline, &fixture->memory, &found, &err),
+	assert_int_equal(ss_timeline_range_run(&range, &fixture->timeline, &fixture->memory, &found,
+					       &err),
 			 SS_OK);
 	assert_int_equal(found.all_names, found.name_count);
 	for (uint32_t k = 0; k < found.name_count; k++) {
@@ -188,7 +189,7 @@ static void check_stretch(struct fixture *fixture, int64_t from_us, int64_t to_u
 	check_sums(&found);
 	for (uint32_t k = 0; k < found.device_count; k++)
 		check_device(&found.devices[k], range.to_ns - range.from_ns);
-	ss_ranged_release(&found);
+	ss_timeline_range_release(&found);
 }
 
 static void test_stretches(void **state)
@@ -219,17 +220,17 @@ static void test_rows(void **state)
 	for (uint32_t track = 0; track < fixture.timeline.files[0].trace->track_count + 1;
 	     track++) {
 		const struct ss_range_file files[] = { { 0, &track, 1 } };
-		struct ss_range range = { 300000, 900000, files, 1, 100, 100 };
-		struct ss_ranged found;
+		struct ss_range_query range = { 300000, 900000, files, 1, 100, 100 };
+		struct ss_range_sums found;
 
-		assert_int_equal(ss_range_run(&range, &fixture.timeline, &fixture.memory, &found,
-					      &err),
+		assert_int_equal(ss_timeline_range_run(&range, &fixture.timeline, &fixture.memory,
+						       &found, &err),
 				 SS_OK);
 		assert_int_equal(found.track_count, 1);
 		check_sums(&found);
 		for (uint32_t i = 0; i < found.device_count; i++)
 			check_device(&found.devices[i], 600000);
-		ss_ranged_release(&found);
+		ss_timeline_range_release(&found);
 	}
 	close_fixture(&fixture);
 }
@@ -238,21 +239,21 @@ static void test_rows(void **state)
 static void test_pruned(void **state)
 {
 	const struct ss_range_file files[] = { { 0 } };
-	struct ss_range range = { 0, 4000000, files, 1, 100, 0 };
+	struct ss_range_query range = { 0, 4000000, files, 1, 100, 0 };
 	struct fixture fixture;
 	struct ss_error err;
 
 	(void)state;
 	open_random(&fixture, 6);
 	for (range.tree_room = 3; range.tree_room < 60; range.tree_room += 7) {
-		struct ss_ranged found;
+		struct ss_range_sums found;
 
-		assert_int_equal(ss_range_run(&range, &fixture.timeline, &fixture.memory, &found,
-					      &err),
+		assert_int_equal(ss_timeline_range_run(&range, &fixture.timeline, &fixture.memory,
+						       &found, &err),
 				 SS_OK);
 		assert_true(found.node_count <= range.tree_room);
 		check_sums(&found);
-		ss_ranged_release(&found);
+		ss_timeline_range_release(&found);
 	}
 	close_fixture(&fixture);
 }
@@ -261,27 +262,28 @@ static void test_pruned(void **state)
 static void test_largest(void **state)
 {
 	const struct ss_range_file files[] = { { 0 } };
-	struct ss_range range = { 0, INT64_MAX / 4, files, 1, 100, 100 };
-	struct ss_ranged all, few;
+	struct ss_range_query range = { 0, INT64_MAX / 4, files, 1, 100, 100 };
+	struct ss_range_sums all, few;
 	struct fixture fixture;
 	struct ss_error err;
 
 	(void)state;
 	open_random(&fixture, 9);
-	assert_int_equal(ss_range_run(&range, &fixture.timeline, &fixture.memory, &all, &err),
+	assert_int_equal(ss_timeline_range_run(&range, &fixture.timeline, &fixture.memory, &all,
+					       &err),
 			 SS_OK);
 	assert_int_equal(all.name_count, 10);
 	for (range.room = 0; range.room < 10; range.room++) {
-		assert_int_equal(ss_range_run(&range, &fixture.timeline, &fixture.memory, &few,
-					      &err),
+		assert_int_equal(ss_timeline_range_run(&range, &fixture.timeline, &fixture.memory,
+						       &few, &err),
 				 SS_OK);
 		assert_int_equal(few.name_count, range.room);
 		assert_int_equal(few.all_names, 10);
 		for (uint32_t i = 0; i < few.name_count; i++)
 			assert_memory_equal(&few.names[i], &all.names[i], sizeof(all.names[i]));
-		ss_ranged_release(&few);
+		ss_timeline_range_release(&few);
 	}
-	ss_ranged_release(&all);
+	ss_timeline_range_release(&all);
 	close_fixture(&fixture);
 }
 
@@ -302,7 +304,7 @@ static void check_search(struct fixture *fixture, const char *pattern, uint32_t 
 						   slices->name[row]);
 
 		if ((kinds >> slices->kind[row] & 1) &&
-		    ss_pattern_matches(pattern, name, strlen(name))) {
+		    ss_view_pattern_matches(pattern, name, strlen(name))) {
 			count++;
 			early += ss_timeline_moment(&fixture->timeline.files[0],
 						    slices->start_ns[row]) < half_ns;
