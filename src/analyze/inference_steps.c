@@ -11,6 +11,7 @@
 #include "analyze/time/moment.h"
 #include "analyze/time/roles.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 static const char *const inference_kind_names[] = {
 	[SS_INFERENCE_PREFILL] = "prefill",
@@ -128,16 +129,8 @@ bool ss_inference_step_read(const char *name, struct ss_inference_step *out)
 /* --- ranges ------------------------------------------------------------------- */
 
 /* By start, the outer range before the inner. */
-static int inference_step_compare(const void *a, const void *b)
-{
-	const struct ss_inference_step *x = a, *y = b;
-
-	if (x->host_start_ns != y->host_start_ns)
-		return x->host_start_ns < y->host_start_ns ? -1 : 1;
-	if (x->host_end_ns != y->host_end_ns)
-		return x->host_end_ns > y->host_end_ns ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
+SS_COMPARATOR(inference_step_compare, struct ss_inference_step,
+	      SS_ASCENDING(host_start_ns) SS_DESCENDING(host_end_ns) SS_ASCENDING(name))
 
 /* If the outer range does not say its kind, the inner one may. */
 static void step_adopt_inner(struct ss_inference_step *outer, const struct ss_inference_step *inner)

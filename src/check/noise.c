@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 /* The standard deviation of normal numbers, from the median of their absolute deviations. */
 #define DEVIATION_OF_MAD 1.4826
 
@@ -49,16 +51,9 @@ static double student_t(double freedom)
 	       z * (5 * z * z * z * z + 16 * z * z + 3) / (96 * freedom * freedom);
 }
 
-static int noise_compare_values(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 double ss_noise_median(double *values, uint32_t count)
 {
-	qsort(values, count, sizeof(*values), noise_compare_values);
+	qsort(values, count, sizeof(*values), ss_sort_compare_double);
 	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 

@@ -37,14 +37,6 @@ static int make_key(const char *what, unsigned char key[SS_REDACTOR_KEY_BYTES])
 	return EXIT_FAILED;
 }
 
-static int key_hex_digit(char byte)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = byte ? strchr(digits, ss_char_lower(byte)) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
 /* Reads up to the end of the line, at most `room` bytes; errno is 0 unless reading failed. */
 static size_t key_read_line(int file, char *line, size_t room)
 {
@@ -65,7 +57,7 @@ static size_t key_read_line(int file, char *line, size_t room)
 static bool parse_key(const char *line, size_t length, unsigned char key[SS_REDACTOR_KEY_BYTES])
 {
 	for (size_t i = 0; i < KEY_DIGITS && length == KEY_DIGITS; i++) {
-		int digit = key_hex_digit(line[i]);
+		int digit = ss_char_hex_value(line[i]);
 
 		if (digit < 0)
 			return false;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/find_files.h"
+#include "base/text.h"
 #include "cli/output.h"
 
 /* --- options in messages ------------------------------------------------------------------ */
@@ -19,11 +20,6 @@ static size_t option_length(const char *text, uint32_t takers)
 	size_t length = strcspn(text, "'");
 
 	return text[length] && ss_option_find(text, length, takers) ? length : 0;
-}
-
-static bool message_begins_with(const char *text, const char *part)
-{
-	return strncmp(text, part, strlen(part)) == 0;
 }
 
 /*
@@ -37,15 +33,15 @@ static void print_words(const char *text, uint32_t takers)
 	const char *rest = text + length + 2;
 
 	if (length &&
-	    (message_begins_with(rest, " takes ") || message_begins_with(rest, " applies ") ||
-	     message_begins_with(rest, " does not apply "))) {
+	    (ss_string_begins_with(rest, " takes ") || ss_string_begins_with(rest, " applies ") ||
+	     ss_string_begins_with(rest, " does not apply "))) {
 		fprintf(stderr, "--%.*s", (int)length, text + 1);
 		text = rest;
 	}
 	for (; *text; text++) {
 		const char *name = text + sizeof(word) - 1;
 
-		length = message_begins_with(text, word) ? option_length(name, takers) : 0;
+		length = ss_string_begins_with(text, word) ? option_length(name, takers) : 0;
 		if (!length) {
 			fputc(*text, stderr);
 			continue;

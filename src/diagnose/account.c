@@ -25,16 +25,8 @@ struct account_pieces {
 	bool has_calls; /* to a device */
 };
 
-static int piece_compare_start(const void *a, const void *b)
-{
-	const struct account_piece *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	return x->use < y->use ? -1 : x->use > y->use;
-}
+SS_COMPARATOR(piece_compare_start, struct account_piece,
+	      SS_ASCENDING(start_ns) SS_ASCENDING(end_ns) SS_ASCENDING(use))
 
 static bool account_add_piece(struct account_pieces *pieces, int64_t start_ns, int64_t end_ns,
 			      enum account_use use)

@@ -212,16 +212,8 @@ struct task_place {
 	uint32_t track, task;
 };
 
-static int task_compare_place(const void *a, const void *b)
-{
-	const struct task_place *x = a, *y = b;
-
-	if (x->track != y->track)
-		return x->track < y->track ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->task < y->task ? -1 : x->task > y->task;
-}
+SS_COMPARATOR(task_compare_place, struct task_place,
+	      SS_ASCENDING(track) SS_ASCENDING(start_ns) SS_ASCENDING(task))
 
 /* Sorts the tasks by track and start; those without a track come last. */
 static bool findings_sort_tasks(struct ss_rule_context *context)

@@ -41,17 +41,10 @@ static bool frame_has_name(const struct ss_snapshot_frame_parts *parts, const ch
 	       memcmp(parts->function, name, parts->function_length) == 0;
 }
 
-static bool frame_text_ends_with(const char *text, size_t length, const char *end)
-{
-	size_t wanted = strlen(end);
-
-	return length >= wanted && memcmp(text + length - wanted, end, wanted) == 0;
-}
-
 /* A file; cells of notebooks and what the interpreter makes are called <ipython-input-3>. */
 static bool frame_is_python(const char *file, size_t length)
 {
-	return frame_text_ends_with(file, length, ".py") || (length && file[0] == '<');
+	return ss_text_ends_with(file, length, ".py") || (length && file[0] == '<');
 }
 
 bool ss_snapshot_frame_split(const char *name, size_t length, struct ss_snapshot_frame_parts *out)
@@ -184,8 +177,7 @@ static unsigned other_flags(const struct ss_snapshot_frame_parts *parts)
 	if (text_contains(name, length, "autograd::Engine") ||
 	    text_contains(name, length, "run_backward"))
 		flags |= SS_FRAME_BACKWARD;
-	if (text_contains(name, length, "Backward") &&
-	    frame_text_ends_with(name, length, "::apply"))
+	if (text_contains(name, length, "Backward") && ss_text_ends_with(name, length, "::apply"))
 		flags |= SS_FRAME_BACKWARD | SS_FRAME_NODE;
 	if (text_contains(name, length, "Backward") && text_contains(name, length, "::apply("))
 		flags |= SS_FRAME_BACKWARD | SS_FRAME_NODE;
@@ -220,7 +212,7 @@ static unsigned trace_flags(const struct ss_snapshot_frame_parts *parts)
 		return SS_FRAME_BACKWARD | SS_FRAME_NODE;
 	if (known & SS_NAME_MODULE)
 		return SS_FRAME_FORWARD | SS_FRAME_MODULE;
-	if ((known & SS_NAME_WRAPPER) && frame_text_ends_with(name, length, ".forward"))
+	if ((known & SS_NAME_WRAPPER) && ss_text_ends_with(name, length, ".forward"))
 		return SS_FRAME_FORWARD;
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "analyze/time/roles.h"
 #include "base/hash/hash.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "trace/outward.h"
 
 #define NO_GROUP UINT32_MAX
@@ -364,20 +365,9 @@ static void infer_orphan_kinds(struct ss_digest *digest, struct arrival_finder *
 	}
 }
 
-static int arrival_compare_start(const void *a, const void *b)
-{
-	const struct ss_arrival *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->track != y->track)
-		return x->track < y->track ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	if (x->kernel != y->kernel)
-		return x->kernel < y->kernel ? -1 : 1;
-	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
-}
+SS_COMPARATOR(arrival_compare_start, struct ss_arrival,
+	      SS_ASCENDING(start_ns) SS_ASCENDING(track) SS_ASCENDING(end_ns) SS_ASCENDING(kernel)
+		      SS_ASCENDING(sequence))
 
 /* --- what was done between collectives ----------------------------------------------- */
 

@@ -12,6 +12,7 @@
 
 #include "base/median.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "ranks/join.h"
 
 /* Ends converge in two or three rounds; groups that only one rank connects need more. */
@@ -346,14 +347,8 @@ struct drift_point {
 	int64_t moment_ns, value_ns;
 };
 
-static int drift_point_compare(const void *a, const void *b)
-{
-	const struct drift_point *x = a, *y = b;
-
-	if (x->moment_ns != y->moment_ns)
-		return x->moment_ns < y->moment_ns ? -1 : 1;
-	return x->value_ns < y->value_ns ? -1 : x->value_ns > y->value_ns;
-}
+SS_COMPARATOR(drift_point_compare, struct drift_point,
+	      SS_ASCENDING(moment_ns) SS_ASCENDING(value_ns))
 
 static int64_t median_point_value(struct clock_solver *solver, const struct drift_point *points,
 				  uint32_t count)

@@ -12,6 +12,7 @@
 #include "analyze/time/roles.h"
 #include "base/median.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "ranks/digest_parts.h"
 
 /* Shorter gaps are normal between kernels; thousands of them say nothing about other ranks. */
@@ -29,12 +30,7 @@ struct device_load {
 	int64_t device, busy_ns;
 };
 
-static int device_load_compare(const void *a, const void *b)
-{
-	const struct device_load *x = a, *y = b;
-
-	return x->device < y->device ? -1 : x->device > y->device;
-}
+SS_COMPARATOR(device_load_compare, struct device_load, SS_ASCENDING(device))
 
 /* Chooses the device with the most busy time; -1: none worked. False: no memory. */
 static bool digest_find_device(struct ss_digest *digest, const struct ss_trace *trace,
@@ -241,12 +237,7 @@ static bool is_in_counted_step(const struct ss_trace *trace, int64_t start_ns)
 	       !steps->items[low].dropped;
 }
 
-static int rank_kernel_compare_name(const void *a, const void *b)
-{
-	const struct ss_rank_kernel *x = a, *y = b;
-
-	return x->name < y->name ? -1 : x->name > y->name;
-}
+SS_COMPARATOR(rank_kernel_compare_name, struct ss_rank_kernel, SS_ASCENDING(name))
 
 /* Adds the names that have calls to a list of the digest, sorted by name. */
 static bool digest_add_kernels(struct ss_digest *digest, const struct ss_trace *trace,

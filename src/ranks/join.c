@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
+#include "base/sort.h"
 
 /* --- groups and hosts -------------------------------------------------------------------- */
 
@@ -186,14 +187,8 @@ static void place_collective(struct ss_joined *joined, struct ss_collective *col
 	}
 }
 
-static int collective_compare_time(const void *a, const void *b)
-{
-	const struct ss_collective *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
-}
+SS_COMPARATOR(collective_compare_time, struct ss_collective,
+	      SS_ASCENDING(start_ns) SS_ASCENDING(first))
 
 /* Sorts the collectives by time, and gives the arrivals their new numbers. */
 static void sort_collectives(struct ss_joined *joined)

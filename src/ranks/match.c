@@ -11,6 +11,7 @@
 
 #include "base/median.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "ranks/join.h"
 #include "ranks/shift.h"
 
@@ -34,16 +35,8 @@ struct participant {
 	struct ss_member member;
 };
 
-static int participant_compare(const void *a, const void *b)
-{
-	const struct participant *x = a, *y = b;
-
-	if (x->collective != y->collective)
-		return x->collective < y->collective ? -1 : 1;
-	if (x->member.rank != y->member.rank)
-		return x->member.rank < y->member.rank ? -1 : 1;
-	return x->member.arrival < y->member.arrival ? -1 : x->member.arrival > y->member.arrival;
-}
+SS_COMPARATOR(participant_compare, struct participant,
+	      SS_ASCENDING(collective) SS_ASCENDING(member.rank) SS_ASCENDING(member.arrival))
 
 static bool store_collective(struct ss_joined *joined, uint32_t group,
 			     const struct participant *participants, uint32_t count)
@@ -102,16 +95,8 @@ struct departure {
 	int64_t end_ns;
 };
 
-static int departure_compare(const void *a, const void *b)
-{
-	const struct departure *x = a, *y = b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
-}
+SS_COMPARATOR(departure_compare, struct departure,
+	      SS_ASCENDING(group) SS_ASCENDING(end_ns) SS_ASCENDING(arrival))
 
 /* Sorts the rank's arrivals by group once: a search for each group would be quadratic. */
 static bool order_arrivals(struct matcher *matcher, uint32_t r)
@@ -176,18 +161,9 @@ struct numbered_arrival {
 	struct ss_member member;
 };
 
-static int numbered_arrival_compare(const void *a, const void *b)
-{
-	const struct numbered_arrival *x = a, *y = b;
-
-	if (x->sequence != y->sequence)
-		return x->sequence < y->sequence ? -1 : 1;
-	if (x->kernel != y->kernel)
-		return x->kernel < y->kernel ? -1 : 1;
-	if (x->member.rank != y->member.rank)
-		return x->member.rank < y->member.rank ? -1 : 1;
-	return x->member.arrival < y->member.arrival ? -1 : x->member.arrival > y->member.arrival;
-}
+SS_COMPARATOR(numbered_arrival_compare, struct numbered_arrival,
+	      SS_ASCENDING(sequence) SS_ASCENDING(kernel) SS_ASCENDING(member.rank)
+		      SS_ASCENDING(member.arrival))
 
 static bool are_all_numbered(const struct ss_visits *visits, uint32_t count)
 {

@@ -8,6 +8,7 @@
 
 #include "base/median.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 /* Ends of one collective differ by this much on one host, and more across hosts. */
 #define TOGETHER_NS 100000
@@ -124,14 +125,7 @@ struct ordinal {
 	uint32_t arrival, place; /* by start; by end */
 };
 
-static int ordinal_compare(const void *a, const void *b)
-{
-	const struct ordinal *x = a, *y = b;
-
-	if (x->operation != y->operation)
-		return x->operation < y->operation ? -1 : 1;
-	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
-}
+SS_COMPARATOR(ordinal_compare, struct ordinal, SS_ASCENDING(operation) SS_ASCENDING(arrival))
 
 static bool visits_have_shapes(const struct ss_visits *visits)
 {
@@ -186,14 +180,7 @@ struct shift_vote {
 	uint32_t voter;
 };
 
-static int shift_vote_compare(const void *a, const void *b)
-{
-	const struct shift_vote *x = a, *y = b;
-
-	if (x->shift_ns != y->shift_ns)
-		return x->shift_ns < y->shift_ns ? -1 : 1;
-	return x->voter < y->voter ? -1 : x->voter > y->voter;
-}
+SS_COMPARATOR(shift_vote_compare, struct shift_vote, SS_ASCENDING(shift_ns) SS_ASCENDING(voter))
 
 /* A shift with the voters that are for it. */
 struct shift_candidate {

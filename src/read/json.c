@@ -4,6 +4,7 @@
  */
 #include "read/json.h"
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "read/number.h"
 
@@ -216,22 +217,13 @@ enum ss_json_result ss_json_item(struct ss_json *json, bool first, bool *more)
 	return SS_JSON_OK;
 }
 
-static int json_hex_digit(char byte)
-{
-	if (byte >= '0' && byte <= '9')
-		return byte - '0';
-	if ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f')
-		return (byte | 0x20) - 'a' + 10;
-	return -1;
-}
-
 static bool json_hex_unit(const char *at, const char *end, uint32_t *out)
 {
 	*out = 0;
 	if (end - at < 4)
 		return false;
 	for (int i = 0; i < 4; i++) {
-		int digit = json_hex_digit(at[i]);
+		int digit = ss_char_hex_value(at[i]);
 
 		if (digit < 0)
 			return false;

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 /* A decimal number taken apart: value = (negative ? - : +) mantissa * 10^exponent. */
 struct decimal {
 	uint64_t mantissa;
@@ -22,11 +24,6 @@ struct decimal {
 /* Beyond this every double is infinite or zero. */
 #define EXPONENT_MAX 10000
 
-static bool number_is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
-
 static bool decimal_read_exponent(const char *at, const char *end, int32_t *out)
 {
 	bool negative = at < end && *at == '-';
@@ -37,7 +34,7 @@ static bool decimal_read_exponent(const char *at, const char *end, int32_t *out)
 	if (at == end)
 		return false;
 	for (; at < end; at++) {
-		if (!number_is_digit(*at))
+		if (!ss_char_is_digit(*at))
 			return false;
 		if (value < EXPONENT_MAX)
 			value = value * 10 + (*at - '0');
@@ -68,10 +65,10 @@ static bool decimal_read(const char *text, size_t length, struct decimal *out)
 	*out = (struct decimal){ 0 };
 	if (at < end && (*at == '-' || *at == '+'))
 		out->negative = *at++ == '-';
-	for (; at < end && number_is_digit(*at); at++, digits = true)
+	for (; at < end && ss_char_is_digit(*at); at++, digits = true)
 		decimal_add_digit(out, *at, false);
 	if (at < end && *at == '.')
-		for (at++; at < end && number_is_digit(*at); at++, digits = true)
+		for (at++; at < end && ss_char_is_digit(*at); at++, digits = true)
 			decimal_add_digit(out, *at, true);
 	if (at < end && (*at == 'e' || *at == 'E')) {
 		/* "1." is what some writers print, "1.e5" is a digit that was damaged */
@@ -203,7 +200,7 @@ bool ss_number_i64(const char *text, size_t length, int64_t *out)
 	}
 	value = 0;
 	/* 64-bit ids and addresses use all 19 digits, which the mantissa does not hold. */
-	for (at += negative; at < end && number_is_digit(*at); at++) {
+	for (at += negative; at < end && ss_char_is_digit(*at); at++) {
 		uint64_t digit = (uint64_t)(*at - '0');
 
 		if (value > (UINT64_MAX - digit) / 10)

@@ -4,17 +4,10 @@
  */
 #include <string.h>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "read/number.h"
 #include "read/pickle_machine.h"
-
-static int pickle_hex_digit(char letter)
-{
-	if (letter >= '0' && letter <= '9')
-		return letter - '0';
-	letter |= 0x20;
-	return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
-}
 
 /* Reads exactly `digits` hexadecimal digits. */
 static bool line_read_hex(const char *at, const char *end, int digits, uint32_t *out)
@@ -23,7 +16,7 @@ static bool line_read_hex(const char *at, const char *end, int digits, uint32_t 
 	if (end - at < digits)
 		return false;
 	for (int i = 0; i < digits; i++) {
-		int digit = pickle_hex_digit(at[i]);
+		int digit = ss_char_hex_value(at[i]);
 
 		if (digit < 0)
 			return false;

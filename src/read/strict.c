@@ -6,14 +6,10 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "base/utf8.h"
 
 /* --- texts -------------------------------------------------------------------------------- */
-
-static bool strict_is_hex(char byte)
-{
-	return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
-}
 
 /* The length of the escape whose backslash stands at `at`; 0: it escapes nothing. */
 static size_t strict_escape_length(const char *at, const char *end)
@@ -24,8 +20,8 @@ static size_t strict_escape_length(const char *at, const char *end)
 		return 2;
 	if (at[1] != 'u' || end - at < 6)
 		return 0;
-	return strict_is_hex(at[2]) && strict_is_hex(at[3]) && strict_is_hex(at[4]) &&
-			       strict_is_hex(at[5])
+	return ss_char_is_hex(at[2]) && ss_char_is_hex(at[3]) && ss_char_is_hex(at[4]) &&
+			       ss_char_is_hex(at[5])
 		       ? 6
 		       : 0;
 }

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 #define ELLIPSIS "\xe2\x80\xa6"
 
 /* Narrower, the three letters of a beginning ("ate" of aten::) would tell nothing. */
@@ -14,29 +16,19 @@
 /* The longest ends of source files' names: .cuda, .hpp, .py. */
 #define ENDING_MAX 4
 
-static bool shorten_is_digit(char letter)
-{
-	return letter >= '0' && letter <= '9';
-}
-
-static bool shorten_is_letter(char letter)
-{
-	return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
-}
-
 /* What follows a name's dot: py:14 or py(14). Where it ends, or `dot`: no line is there. */
 static size_t shorten_line_end(const char *text, size_t length, size_t dot)
 {
 	size_t at = dot + 1, first;
 	bool bracket;
 
-	while (at < length && at <= dot + ENDING_MAX && shorten_is_letter(text[at]))
+	while (at < length && at <= dot + ENDING_MAX && ss_char_is_letter(text[at]))
 		at++;
 	if (at == dot + 1 || at >= length || (text[at] != ':' && text[at] != '('))
 		return dot;
 	bracket = text[at] == '(';
 	first = ++at;
-	while (at < length && shorten_is_digit(text[at]))
+	while (at < length && ss_char_is_digit(text[at]))
 		at++;
 	if (at == first)
 		return dot;

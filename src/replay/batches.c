@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "replay/build.h"
 
 /*
@@ -51,13 +52,6 @@ bool ss_build_is_batch(const struct ss_build *build, uint32_t row)
 	       strstr(ss_strings_text(&trace->names, trace->slices.name[row]), "MultiProcessing");
 }
 
-static int batch_period_compare(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void find_waited_batches(struct loader_batch *batches, uint32_t count)
 {
 	int64_t mean_ns;
@@ -89,7 +83,7 @@ static int64_t usual_batch_period(const struct loader_batch *batches, uint32_t c
 	}
 	if (pairs < PAIRS_MIN || last->number - first->number > (int64_t)pairs * WAITED_OF)
 		return 0;
-	qsort(periods, pairs, sizeof(*periods), batch_period_compare);
+	qsort(periods, pairs, sizeof(*periods), ss_sort_compare_int64);
 	return periods[(pairs - 1) / 2];
 }
 

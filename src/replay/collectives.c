@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 
 /* Adds a collective with the members that have tasks, if there are at least two. */
 static void replay_add_collective(struct ss_replay *replay, const struct ss_joined *joined,
@@ -74,12 +75,7 @@ static void settle_collective(struct ss_replay *replay,
 	}
 }
 
-static int replay_transfer_compare(const void *a, const void *b)
-{
-	const struct ss_replay_transfer *x = a, *y = b;
-
-	return x->task < y->task ? -1 : x->task > y->task;
-}
+SS_COMPARATOR(replay_transfer_compare, struct ss_replay_transfer, SS_ASCENDING(task))
 
 /* The transfers of all members; whether they wait is not known yet. */
 static void list_transfers(struct ss_replay *replay)

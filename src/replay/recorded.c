@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "replay/build.h"
 
 /* The device goes on this long after an event; a longer recorded gap has another reason. */
@@ -50,16 +51,8 @@ struct recorded {
 
 /* --- streams ---------------------------------------------------------------------------- */
 
-static int recorded_stream_compare(const void *a, const void *b)
-{
-	const struct recorded_stream *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
-}
+SS_COMPARATOR(recorded_stream_compare, struct recorded_stream,
+	      SS_ASCENDING(pid) SS_ASCENDING(tid) SS_ASCENDING(from))
 
 /* Tasks of a stream lie together, in the order of their starts. */
 static bool list_stream_work(struct recorded *recorded)
@@ -143,12 +136,7 @@ static uint32_t next_work_after(const struct recorded *recorded,
 
 /* --- calls ------------------------------------------------------------------------------ */
 
-static int wanted_call_compare(const void *a, const void *b)
-{
-	const struct wanted_call *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
+SS_COMPARATOR(wanted_call_compare, struct wanted_call, SS_ASCENDING(id))
 
 static struct wanted_call *find_wanted_call(const struct recorded *recorded, uint32_t id)
 {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "replay/build.h"
 
 /* Nested ranges with a meaning of their own; deeper ones belong to those around them. */
@@ -315,21 +316,7 @@ static void walk_bursts(struct threads *threads, uint32_t from)
 
 /* --- handing over ------------------------------------------------------------------------ */
 
-static int thread_burst_compare(const void *a, const void *b)
-{
-	const struct thread_burst *x = a, *y = b;
-
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
-}
-
-static int split_compare(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
+SS_COMPARATOR(thread_burst_compare, struct thread_burst, SS_ASCENDING(end_ns) SS_ASCENDING(first))
 
 /*
  * The library releases the waiting thread before it records the end of a collective; on a busy
@@ -444,7 +431,7 @@ static bool find_thread_joins(struct threads *threads)
 	}
 	if (threads->split_count)
 		qsort(threads->splits, threads->split_count, sizeof(*threads->splits),
-		      split_compare);
+		      ss_sort_compare_int64);
 	return true;
 }
 

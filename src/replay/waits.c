@@ -486,14 +486,7 @@ struct sorted_task {
 	uint32_t task;
 };
 
-static int sorted_task_compare(const void *a, const void *b)
-{
-	const struct sorted_task *x = a, *y = b;
-
-	if (x->key_ns != y->key_ns)
-		return x->key_ns < y->key_ns ? -1 : 1;
-	return x->task < y->task ? -1 : x->task > y->task;
-}
+SS_COMPARATOR(sorted_task_compare, struct sorted_task, SS_ASCENDING(key_ns) SS_ASCENDING(task))
 
 static bool is_call_task(enum ss_task_kind kind)
 {

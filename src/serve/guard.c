@@ -46,11 +46,6 @@ void ss_head_add(struct ss_head *head, const char *name, const char *value)
 		}
 }
 
-static bool header_begins_with(const char *text, const char *beginning)
-{
-	return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
 static bool is_digits(const char *text)
 {
 	return *text && strspn(text, "0123456789") == strlen(text);
@@ -99,7 +94,7 @@ static bool is_foreign(const struct ss_head *head, bool for_page)
 {
 	bool walks_in = for_page && head->mode && strcmp(head->mode, "navigate") == 0;
 
-	if (head->origin && (!header_begins_with(head->origin, "http://") ||
+	if (head->origin && (!ss_string_begins_with(head->origin, "http://") ||
 			     strcasecmp(head->origin + 7, head->host) != 0))
 		return true;
 	/* any site may link to the page, as it contains nothing of the traces */
@@ -123,7 +118,7 @@ static bool has_token(const struct ss_guard *guard, const struct ss_head *head)
 {
 	if (head->token)
 		return is_token(guard, head->token);
-	return head->authorization && header_begins_with(head->authorization, BEARER) &&
+	return head->authorization && ss_string_begins_with(head->authorization, BEARER) &&
 	       is_token(guard, head->authorization + strlen(BEARER));
 }
 
@@ -154,12 +149,12 @@ static struct ss_guard_verdict find_resource(const struct ss_guard *guard, const
 		verdict.resource = SS_RESOURCE_PAGE;
 		return verdict;
 	}
-	if (length == strlen(STATE_PATH) && header_begins_with(target, STATE_PATH)) {
+	if (length == strlen(STATE_PATH) && ss_string_begins_with(target, STATE_PATH)) {
 		verdict.resource = SS_RESOURCE_STATE;
 		return verdict;
 	}
 	verdict.resource = SS_RESOURCE_ANSWER;
-	if (header_begins_with(target, ASK_PATH)) {
+	if (ss_string_begins_with(target, ASK_PATH)) {
 		verdict.request = target + strlen(ASK_PATH);
 		if (guard_find_route(guard, verdict.request, &verdict.apart))
 			return verdict;

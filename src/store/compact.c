@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/hash/hash.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "store/folder.h"
 #include "store/tables.h"
@@ -36,16 +37,11 @@ struct compacting {
 	struct ss_store_change *change;
 };
 
-static int compacting_compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Whether the sorted names have the name. */
 static bool has_name(const struct ss_run_store_names *names, const char *name)
 {
 	return bsearch(&name, names->items, names->count, sizeof(*names->items),
-		       compacting_compare_names);
+		       ss_sort_compare_strings);
 }
 
 /* --- listing the files ----------------------------------------------------------------- */
@@ -64,7 +60,7 @@ static enum ss_status read_day(const struct compacting *compacting, const char *
 			out->items[kept++] = out->items[i];
 	out->count = kept;
 	if (kept)
-		qsort(out->items, kept, sizeof(*out->items), compacting_compare_names);
+		qsort(out->items, kept, sizeof(*out->items), ss_sort_compare_strings);
 	return SS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/sort.h"
 #include "base/text.h"
 #include "sql/sql.h"
 #include "store/folder.h"
@@ -151,16 +152,11 @@ static enum ss_status count_table(const struct ss_run_store *store, const char *
 	return status;
 }
 
-static int stored_run_compare(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static enum ss_status list_days(struct ss_run_store *store, struct ss_run_store_names *names,
 				struct ss_table *out, struct ss_error *err)
 {
 	if (names->count)
-		qsort(names->items, names->count, sizeof(*names->items), stored_run_compare);
+		qsort(names->items, names->count, sizeof(*names->items), ss_sort_compare_strings);
 	for (uint32_t i = 0; i < names->count; i++) {
 		const char *date = ss_run_store_date_of(names->items[i]);
 		struct day day = { 0 };

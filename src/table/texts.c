@@ -10,17 +10,13 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
+#include "base/text.h"
 
 /* --- sentences with figures ----------------------------------------------------------- */
 
-static bool note_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool note_is_word(char c)
 {
-	return note_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return ss_char_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 /*
@@ -33,13 +29,13 @@ static size_t note_figure_length(const char *text, const char *at)
 
 	if (at > text && (note_is_word(at[-1]) || strchr(".#:-/", at[-1])))
 		return 0;
-	while (note_is_digit(at[length]))
+	while (ss_char_is_digit(at[length]))
 		length++;
-	if (length && at[length] == '.' && note_is_digit(at[length + 1]))
-		for (length++; note_is_digit(at[length]);)
+	if (length && at[length] == '.' && ss_char_is_digit(at[length + 1]))
+		for (length++; ss_char_is_digit(at[length]);)
 			length++;
 	if (note_is_word(at[length]) || (at[length] && strchr("#:-/", at[length])) ||
-	    (at[length] == '.' && note_is_digit(at[length + 1])))
+	    (at[length] == '.' && ss_char_is_digit(at[length + 1])))
 		return 0;
 	return length;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/system/thread.h"
+#include "base/text.h"
 #include "trace/formats.h"
 #include "trace/pack/pack.h"
 
@@ -30,13 +31,6 @@ const struct ss_input_format *ss_trace_format_of(const char *bytes, size_t lengt
 	return NULL;
 }
 
-static bool name_has_ending(const char *name, const char *ending)
-{
-	size_t length = strlen(name), wanted = strlen(ending);
-
-	return length >= wanted && strcmp(name + length - wanted, ending) == 0;
-}
-
 size_t ss_trace_format_ending(const char *name, bool derived)
 {
 	for (size_t i = 0; i < ss_input_format_count; i++) {
@@ -45,7 +39,7 @@ size_t ss_trace_format_ending(const char *name, bool derived)
 		if (format->is_derived && !derived)
 			continue;
 		for (size_t k = 0; k < SS_ENDINGS_MAX && format->endings[k]; k++)
-			if (name_has_ending(name, format->endings[k]))
+			if (ss_string_ends_with(name, format->endings[k]))
 				return strlen(format->endings[k]);
 	}
 	return 0;

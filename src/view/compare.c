@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
+#include "base/sort.h"
 
 /* Of each figure: both runs, and the change. */
 #define FIGURE_COLUMNS 3
@@ -151,28 +152,12 @@ static struct ss_view *diff_make_view(const struct run_pair *versus, struct ss_t
 
 /* --- rows ------------------------------------------------------------------------------ */
 
-static int compared_row_by_hash(const void *a, const void *b)
-{
-	const struct compared_row *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	if (x->run != y->run)
-		return x->run < y->run ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
+SS_COMPARATOR(compared_row_by_hash, struct compared_row,
+	      SS_ASCENDING(hash) SS_ASCENDING(run) SS_ASCENDING(number))
 
 /* Rows with equal keys stand together: the first of both runs, then the second ... */
-static int compared_row_by_nth(const void *a, const void *b)
-{
-	const struct compared_row *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	if (x->nth != y->nth)
-		return x->nth < y->nth ? -1 : 1;
-	return x->run < y->run ? -1 : x->run > y->run;
-}
+SS_COMPARATOR(compared_row_by_nth, struct compared_row,
+	      SS_ASCENDING(hash) SS_ASCENDING(nth) SS_ASCENDING(run))
 
 /* All rows of both runs, those to be paired side by side; NULL: no memory. */
 static struct compared_row *compare_sort_rows(const struct run_pair *versus, struct ss_arena *arena,
@@ -230,14 +215,7 @@ static void pair_weigh(const struct run_pair *versus, struct row_pair *pair)
 		pair->weight = -pair->weight;
 }
 
-static int pair_by_weight(const void *a, const void *b)
-{
-	const struct row_pair *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
-}
+SS_COMPARATOR(pair_by_weight, struct row_pair, SS_DESCENDING(weight) SS_ASCENDING(first))
 
 /* Pairs the rows, the largest change of the main figure first; NULL: no memory. */
 static struct row_pair *compare_make_pairs(const struct run_pair *versus, struct ss_arena *arena,

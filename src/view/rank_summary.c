@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
+#include "base/sort.h"
 #include "view/arrange.h"
 
 /* Of each figure: minimum, median, maximum, and the rank with the maximum. */
@@ -213,34 +214,12 @@ uint64_t ss_view_row_hash(const struct ss_table *table, const enum ss_view_colum
 	return hash;
 }
 
-static int summary_row_by_hash(const void *a, const void *b)
-{
-	const struct summary_row *x = a, *y = b;
+SS_COMPARATOR(summary_row_by_hash, struct summary_row, SS_ASCENDING(hash) SS_ASCENDING(number))
 
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
+SS_COMPARATOR(summary_row_by_nth, struct summary_row,
+	      SS_ASCENDING(hash) SS_ASCENDING(nth) SS_ASCENDING(number))
 
-static int summary_row_by_nth(const void *a, const void *b)
-{
-	const struct summary_row *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	if (x->nth != y->nth)
-		return x->nth < y->nth ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static int summary_row_by_first(const void *a, const void *b)
-{
-	const struct summary_row *x = a, *y = b;
-
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
+SS_COMPARATOR(summary_row_by_first, struct summary_row, SS_ASCENDING(first) SS_ASCENDING(number))
 
 /* Whether two rows are of one rank; rows of unknown rank are of different files. */
 static bool rows_same_rank(const struct ss_table *table, uint32_t a, uint32_t b)
@@ -281,16 +260,8 @@ struct rank_value {
 	uint32_t row;
 };
 
-static int rank_value_compare(const void *a, const void *b)
-{
-	const struct rank_value *x = a, *y = b;
-
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	if (x->integer != y->integer)
-		return x->integer < y->integer ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
+SS_COMPARATOR(rank_value_compare, struct rank_value,
+	      SS_ASCENDING(number) SS_ASCENDING(integer) SS_ASCENDING(row))
 
 /* Appends the cell of another table. */
 static void put_cell_of(struct ss_table *out, const struct ss_table *from, uint32_t row,

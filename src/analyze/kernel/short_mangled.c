@@ -8,15 +8,11 @@
 #include <string.h>
 
 #include "analyze/kernel/short_name.h"
+#include "base/text.h"
 
 struct mangled_cursor {
 	const char *at, *end;
 };
-
-static bool mangled_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 /* Reads a name with its length, such as "6native"; false: there is none. */
 static bool mangled_read_name(struct mangled_cursor *cursor, const char **name, size_t *length)
@@ -24,7 +20,7 @@ static bool mangled_read_name(struct mangled_cursor *cursor, const char **name, 
 	size_t number = 0;
 	const char *at = cursor->at;
 
-	for (; at < cursor->end && mangled_is_digit(*at) && number < 10000; at++)
+	for (; at < cursor->end && ss_char_is_digit(*at) && number < 10000; at++)
 		number = number * 10 + (size_t)(*at - '0');
 	if (!number || number > (size_t)(cursor->end - at))
 		return false;
@@ -46,7 +42,7 @@ static bool mangled_read_path(struct mangled_cursor *cursor, const char **name, 
 	bool found = false;
 
 	while (cursor->at < cursor->end) {
-		if (mangled_is_digit(*cursor->at)) {
+		if (ss_char_is_digit(*cursor->at)) {
 			if (!mangled_read_name(cursor, name, length))
 				return false;
 			found = true;
@@ -71,7 +67,7 @@ static bool mangled_first_argument(struct mangled_cursor *cursor, const char **n
 		size_t left = (size_t)(cursor->end - cursor->at);
 		char c = *cursor->at;
 
-		if (mangled_is_digit(c))
+		if (ss_char_is_digit(c))
 			return mangled_read_name(cursor, name, length);
 		if (c == 'f' || (c == 'D' && left > 4 && memcmp(cursor->at, "DF16", 4) == 0)) {
 			*name = c == 'f' ? "float" : cursor->at[4] == 'b' ? "bf16" : "half";

@@ -16,6 +16,7 @@
 #include "analyze/kernel/message.h"
 #include "analyze/kernel/short_name.h"
 #include "analyze/time/roles.h"
+#include "base/sort.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {
@@ -357,23 +358,11 @@ static bool collective_count_host(struct communication *view)
 	return whole;
 }
 
-static int collective_compare_total(const void *a, const void *b)
-{
-	const struct collective_tally *x = a, *y = b;
+SS_COMPARATOR(collective_compare_total, struct collective_tally,
+	      SS_DESCENDING(total_ns) SS_ASCENDING(number))
 
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static int hider_compare_hidden(const void *a, const void *b)
-{
-	const struct ss_hiding_kernel *x = a, *y = b;
-
-	if (x->hidden_ns != y->hidden_ns)
-		return x->hidden_ns > y->hidden_ns ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
+SS_COMPARATOR(hider_compare_hidden, struct ss_hiding_kernel,
+	      SS_DESCENDING(hidden_ns) SS_ASCENDING(name))
 
 static void communication_add_rate(struct ss_table *out, double bytes, double ns)
 {

@@ -8,6 +8,7 @@
 
 #include "analyze/facts.h"
 #include "analyze/host/regions.h"
+#include "base/sort.h"
 #include "view/view.h"
 
 enum { GROUP_REGION, GROUP_STEP, GROUP_COMPILE };
@@ -65,27 +66,11 @@ struct region_tally {
 	int64_t calls, host_ns, total_ns, kernels, device_ns, triton_ns;
 };
 
-static int region_compare_key(const void *a, const void *b)
-{
-	const struct region_tally *x = a, *y = b;
+SS_COMPARATOR(region_compare_key, struct region_tally,
+	      SS_ASCENDING(name) SS_ASCENDING(graph) SS_ASCENDING(first))
 
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	if (x->graph != y->graph)
-		return x->graph < y->graph ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
-}
-
-static int region_compare_time(const void *a, const void *b)
-{
-	const struct region_tally *x = a, *y = b;
-
-	if (x->device_ns != y->device_ns)
-		return x->device_ns > y->device_ns ? -1 : 1;
-	if (x->host_ns != y->host_ns)
-		return x->host_ns > y->host_ns ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
-}
+SS_COMPARATOR(region_compare_time, struct region_tally,
+	      SS_DESCENDING(device_ns) SS_DESCENDING(host_ns) SS_ASCENDING(first))
 
 /* Sums tallies of equal names and graphs in place; returns how many are left. */
 static uint32_t region_fold(struct region_tally *tallies, uint32_t count)

@@ -14,6 +14,7 @@
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
+#include "base/sort.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {
@@ -67,16 +68,8 @@ struct copy_counting {
 	uint32_t tally_capacity;
 };
 
-static int copy_compare_total(const void *a, const void *b)
-{
-	const struct copy_tally *x = a, *y = b;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	if (x->key.name != y->key.name)
-		return x->key.name < y->key.name ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
+SS_COMPARATOR(copy_compare_total, struct copy_tally,
+	      SS_DESCENDING(total_ns) SS_ASCENDING(key.name) SS_ASCENDING(number))
 
 static uint32_t copy_place(const struct copy_counting *view, uint32_t launch)
 {

@@ -12,6 +12,7 @@
 #include "analyze/host/places.h"
 #include "analyze/time/idle.h"
 #include "analyze/time/roles.h"
+#include "base/sort.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {
@@ -143,18 +144,9 @@ static bool gaps_add_gap(void *context, const struct ss_gap *gap)
 }
 
 /* The longest idle time first, then by start. */
-static int gap_compare_idle(const void *a, const void *b)
-{
-	const struct gap_tally *x = a, *y = b;
-
-	if (x->idle_ns != y->idle_ns)
-		return x->idle_ns > y->idle_ns ? -1 : 1;
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	if (x->key.cause != y->key.cause)
-		return x->key.cause < y->key.cause ? -1 : 1;
-	return x->key.place < y->key.place ? -1 : x->key.place > y->key.place;
-}
+SS_COMPARATOR(gap_compare_idle, struct gap_tally,
+	      SS_DESCENDING(idle_ns) SS_ASCENDING(at_ns) SS_ASCENDING(key.cause)
+		      SS_ASCENDING(key.place))
 
 static const char *gap_row_name(const struct ss_trace *trace, uint32_t row)
 {

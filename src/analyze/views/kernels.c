@@ -12,6 +12,7 @@
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
 #include "analyze/kernel/category.h"
+#include "base/sort.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {
@@ -203,18 +204,9 @@ static bool kernels_count(struct kernel_counting *kernels)
 }
 
 /* The most time first, then in order of first appearance. */
-static int kernel_compare_total(const void *a, const void *b)
-{
-	const struct kernel_tally *x = a, *y = b;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	if (x->key.name != y->key.name)
-		return x->key.name < y->key.name ? -1 : 1;
-	if (x->key.other != y->key.other)
-		return x->key.other < y->key.other ? -1 : 1;
-	return x->longest < y->longest ? -1 : x->longest > y->longest;
-}
+SS_COMPARATOR(kernel_compare_total, struct kernel_tally,
+	      SS_DESCENDING(total_ns) SS_ASCENDING(key.name) SS_ASCENDING(key.other)
+		      SS_ASCENDING(longest))
 
 /* The square root by Newton's method: the same digits with every math library. */
 static double square_root(double square)

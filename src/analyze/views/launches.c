@@ -12,6 +12,7 @@
 #include "analyze/facts.h"
 #include "analyze/host/launch_counts.h"
 #include "analyze/time/roles.h"
+#include "base/sort.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {
@@ -47,14 +48,7 @@ static const struct ss_column columns[] = {
 };
 
 /* The most time in calls first, then in order of first appearance. */
-static int launch_compare_time(const void *a, const void *b)
-{
-	const struct ss_launch_count *x = a, *y = b;
-
-	if (x->call_ns != y->call_ns)
-		return x->call_ns > y->call_ns ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
+SS_COMPARATOR(launch_compare_time, struct ss_launch_count, SS_DESCENDING(call_ns) SS_ASCENDING(id))
 
 static const char *launches_thread_name(struct ss_table *out, const struct ss_trace *trace,
 					int64_t number)

@@ -8,6 +8,7 @@
 
 #include "analyze/facts.h"
 #include "analyze/host/module_tree.h"
+#include "base/sort.h"
 #include "view/view.h"
 
 enum { GROUP_TREE, GROUP_CLASS, GROUP_INSTANCE };
@@ -155,16 +156,8 @@ struct module_item {
 };
 
 /* By parent, then the largest first, then in order of first appearance. */
-static int module_item_compare(const void *a, const void *b)
-{
-	const struct module_item *x = a, *y = b;
-
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
+SS_COMPARATOR(module_item_compare, struct module_item,
+	      SS_ASCENDING(parent) SS_DESCENDING(weight) SS_ASCENDING(node))
 
 static void modules_add_node(struct module_printer *printer, uint32_t node)
 {

@@ -15,6 +15,7 @@
 #include "analyze/host/places.h"
 #include "analyze/time/roles.h"
 #include "analyze/work/work.h"
+#include "base/sort.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {
@@ -278,18 +279,9 @@ static bool operators_count_bytes(struct operator_counting *view)
 }
 
 /* By device time, host time, then in order of first appearance. */
-static int operator_compare_time(const void *a, const void *b)
-{
-	const struct operator_tally *x = a, *y = b;
-
-	if (x->device_self_ns != y->device_self_ns)
-		return x->device_self_ns > y->device_self_ns ? -1 : 1;
-	if (x->host_self_ns != y->host_self_ns)
-		return x->host_self_ns > y->host_self_ns ? -1 : 1;
-	if (x->key.name != y->key.name)
-		return x->key.name < y->key.name ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
+SS_COMPARATOR(operator_compare_time, struct operator_tally,
+	      SS_DESCENDING(device_self_ns) SS_DESCENDING(host_self_ns) SS_ASCENDING(key.name)
+		      SS_ASCENDING(number))
 
 /* "nn.Module: Conv2d_3" is Conv2d_3. */
 static const char *operator_module_name(const char *frame)

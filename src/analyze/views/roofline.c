@@ -15,6 +15,7 @@
 #include "analyze/work/peaks.h"
 #include "analyze/work/work.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "view/view.h"
 
 enum { BY_OP, BY_NAME, BY_STEP, BY_KIND };
@@ -237,23 +238,10 @@ static bool roofline_count(struct roofline *view)
 }
 
 /* The longest first; steps in their order. */
-static int roofline_compare_time(const void *a, const void *b)
-{
-	const struct roofline_tally *x = a, *y = b;
+SS_COMPARATOR(roofline_compare_time, struct roofline_tally,
+	      SS_DESCENDING(device_ns) SS_DESCENDING(host_ns) SS_ASCENDING(order))
 
-	if (x->device_ns != y->device_ns)
-		return x->device_ns > y->device_ns ? -1 : 1;
-	if (x->host_ns != y->host_ns)
-		return x->host_ns > y->host_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static int roofline_compare_steps(const void *a, const void *b)
-{
-	const struct roofline_tally *x = a, *y = b;
-
-	return x->key.name < y->key.name ? -1 : x->key.name > y->key.name;
-}
+SS_COMPARATOR(roofline_compare_steps, struct roofline_tally, SS_ASCENDING(key.name))
 
 /* The type of most FLOPs, and whether they ran on tensor cores. */
 static enum ss_dtype roofline_main_dtype(const struct roofline_tally *tally, bool *tensor)

@@ -15,6 +15,7 @@
 #include "analyze/host/ops.h"
 #include "analyze/host/repeats.h"
 #include "analyze/kernel/category.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "view/view.h"
 
@@ -217,14 +218,8 @@ static bool sequences_count(struct sequence_counting *sequences)
 	return true;
 }
 
-static int sequence_compare_total(const void *a, const void *b)
-{
-	const struct sequence_tally *x = a, *y = b;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	return x->pattern < y->pattern ? -1 : x->pattern > y->pattern;
-}
+SS_COMPARATOR(sequence_compare_total, struct sequence_tally,
+	      SS_DESCENDING(total_ns) SS_ASCENDING(pattern))
 
 /* "a -> b x 3 -> c" */
 static const char *sequence_text(const struct sequence_counting *sequences,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyze/host/stack_tree.h"
+#include "base/sort.h"
 #include "view/view.h"
 
 enum { GROUP_DEVICE, GROUP_HOST, GROUP_TREE };
@@ -61,16 +62,8 @@ struct stack_printer {
 };
 
 /* By parent, then the largest first, then in order of first appearance. */
-static int stack_item_compare(const void *a, const void *b)
-{
-	const struct stack_item *x = a, *y = b;
-
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
+SS_COMPARATOR(stack_item_compare, struct stack_item,
+	      SS_ASCENDING(parent) SS_DESCENDING(weight) SS_ASCENDING(node))
 
 /* A cell with the whole stack; null beyond TEXT_BYTES_MAX. */
 static void stacks_add_text(struct stack_printer *printer, uint32_t node)

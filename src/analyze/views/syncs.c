@@ -14,6 +14,7 @@
 #include "analyze/time/moment.h"
 #include "analyze/time/roles.h"
 #include "analyze/time/waits.h"
+#include "base/sort.h"
 #include "view/view.h"
 
 enum syncs_group { BY_SITE, BY_LINE, BY_OP, BY_CALL, BY_STEP };
@@ -145,16 +146,8 @@ static void syncs_count(struct sync_counting *counting, const uint32_t *cover_st
 }
 
 /* By idle time, blocked time, then in order of first appearance. */
-static int sync_compare_idle(const void *a, const void *b)
-{
-	const struct sync_tally *x = a, *y = b;
-
-	if (x->idle_ns != y->idle_ns)
-		return x->idle_ns > y->idle_ns ? -1 : 1;
-	if (x->blocked_ns != y->blocked_ns)
-		return x->blocked_ns > y->blocked_ns ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
+SS_COMPARATOR(sync_compare_idle, struct sync_tally,
+	      SS_DESCENDING(idle_ns) SS_DESCENDING(blocked_ns) SS_ASCENDING(id))
 
 static void syncs_add_name(struct ss_table *out, const struct ss_trace *trace, uint32_t name)
 {

@@ -9,6 +9,7 @@
 
 #include "analyze/time/cover.h"
 #include "analyze/time/moment.h"
+#include "base/sort.h"
 
 /*
  * The slowest a core can be. On one core of a server, BLAS reaches at least 15 GFLOP/s in fp32, and
@@ -122,13 +123,6 @@ static int64_t op_slowest_ns(const struct ss_works *works, uint32_t row)
 	return ns < 1e15 ? (int64_t)ns : INT64_MAX;
 }
 
-static int op_time_compare(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /*
  * The fast time: below 8 runs the fastest, from 8 runs on the second fastest (one may have been
  * cut off), from 40 runs on the first decile.
@@ -137,7 +131,7 @@ static void op_group_measure(struct ss_op_group *group, int64_t *own_ns, int64_t
 {
 	uint32_t at = group->count >= 40 ? group->count / 10 : group->count >= 8;
 
-	qsort(own_ns, group->count, sizeof(*own_ns), op_time_compare);
+	qsort(own_ns, group->count, sizeof(*own_ns), ss_sort_compare_int64);
 	group->fast_ns = own_ns[at] < most_ns ? own_ns[at] : most_ns;
 	for (uint32_t i = 0; i < group->count; i++) {
 		if (own_ns[i] > group->fast_ns)

@@ -6,15 +6,8 @@
 
 #include "api/sized.h"
 #include "api/viewer/route.h"
+#include "base/text.h"
 #include "base/utf8.h"
-
-static int hex_digit_value(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	digit = ss_char_lower(digit);
-	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-}
 
 /*
  * Decodes %41 and + in place; false if an escape is broken or is a NUL, or the result is not UTF-8:
@@ -26,8 +19,8 @@ static bool url_decode(char *text)
 
 	for (const char *from = text; *from; from++) {
 		if (*from == '%') {
-			int high = hex_digit_value(from[1]);
-			int low = high < 0 ? -1 : hex_digit_value(from[2]);
+			int high = ss_char_hex_value(from[1]);
+			int low = high < 0 ? -1 : ss_char_hex_value(from[2]);
 
 			if (low < 0 || high * 16 + low == 0)
 				return false;

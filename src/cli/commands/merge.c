@@ -5,15 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/output.h"
 #include "cli/redaction.h"
-
-static bool merge_ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), wanted = strlen(end);
-
-	return length >= wanted && strcmp(text + length - wanted, end) == 0;
-}
 
 static void merge_print_result(const struct output *output, const struct ss_session *session,
 			       const struct ss_merged *merged)
@@ -40,7 +34,7 @@ static int write_output(const char *what, struct ss_session *session, struct out
 	struct ss_merged merged = { .size = sizeof(merged) };
 	struct ss_sink sink = { output_write, output };
 	struct ss_error err = { 0 };
-	enum ss_status status = ss_session_merge(session, merge_ends_with(output->path, ".gz"),
+	enum ss_status status = ss_session_merge(session, ss_string_ends_with(output->path, ".gz"),
 						 &sink, &merged, &err);
 	int code;
 

@@ -9,6 +9,7 @@
 
 #include "api/find_files.h"
 #include "base/intern.h"
+#include "base/text.h"
 #include "cli/output.h"
 #include "cli/redaction.h"
 #include "cli/stop.h"
@@ -31,13 +32,6 @@ static int redact_fail_file(const struct redacting *redacting, const char *path,
 {
 	fprintf(stderr, "stepscope %s: '%s' %s\n", redacting->what, path, why);
 	return EXIT_FAILED;
-}
-
-static bool redact_ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), wanted = strlen(end);
-
-	return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
 /* The path relative to the folder that the user gave; for a single file: its name. */
@@ -88,7 +82,7 @@ static int name_copy(struct redacting *redacting, const struct ss_path *path, ch
 		fprintf(stderr, "stepscope %s: '%s': %s\n", redacting->what, path->path, err.text);
 		return EXIT_FAILED;
 	}
-	length = name.length - (redact_ends_with(name.data, ".zst") ? 4 : 0);
+	length = name.length - (ss_string_ends_with(name.data, ".zst") ? 4 : 0);
 	printed = snprintf(out, PATH_BYTES, "%s/%.*s%s", redacting->output, (int)length, name.data,
 			   length < name.length ? ".gz" : "");
 	ss_text_release(&name);
@@ -145,7 +139,7 @@ static int redact_one(struct redacting *redacting, const struct ss_path *path)
 		code = output_open(redacting->what, copy, &redacting->inputs, &output);
 	if (code != EXIT_FINE)
 		return code;
-	status = ss_redactor_copy(redacting->redactor, path->path, redact_ends_with(copy, ".gz"),
+	status = ss_redactor_copy(redacting->redactor, path->path, ss_string_ends_with(copy, ".gz"),
 				  &sink, &bytes, &is_whole, &err);
 	if (status != SS_OK)
 		return output_fail(redacting->what, &output, &err);
@@ -227,7 +221,7 @@ static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 	    ss_find_files(arguments->paths, arguments->path_count, arena, &paths, &err) != SS_OK)
 		code = show_fail(redacting->what, &err);
 	redacting->to_file = paths.count == 1 && !paths.items[0].from_folder &&
-			     !is_folder(output) && !redact_ends_with(output, "/");
+			     !is_folder(output) && !ss_string_ends_with(output, "/");
 	if (code == EXIT_FINE)
 		code = redact_into(redacting, &paths);
 	if (redacting->other && strcmp(redacting->format, "text") == 0)

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 struct code_place_key {
 	uint32_t name, line;
 };
@@ -56,14 +58,8 @@ void ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t ro
 	site->weight_ns = ss_ns_sum(site->weight_ns, weight_ns);
 }
 
-static int code_place_compare_weight(const void *a, const void *b)
-{
-	const struct ss_code_place *x = a, *y = b;
-
-	if (x->weight_ns != y->weight_ns)
-		return x->weight_ns > y->weight_ns ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
+SS_COMPARATOR(code_place_compare_weight, struct ss_code_place,
+	      SS_DESCENDING(weight_ns) SS_ASCENDING(id))
 
 void ss_code_places_sort(struct ss_code_places *sites)
 {

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "analyze/kernel/message.h"
+#include "base/sort.h"
 #include "trace/outward.h"
 
 #define FORWARD "DistributedDataParallel.forward"
@@ -60,14 +61,7 @@ static enum ddp_mark_kind ddp_mark_kind_of_name(const struct gradient_search *fi
 	return MARK_NONE;
 }
 
-static int ddp_mark_compare_time(const void *a, const void *b)
-{
-	const struct ddp_mark *x = a, *y = b;
-
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
+SS_COMPARATOR(ddp_mark_compare_time, struct ddp_mark, SS_ASCENDING(at_ns) SS_ASCENDING(row))
 
 /* Finds the rows that separate passes and rounds, and the requests; false: no memory. */
 static bool gradients_find_marks(struct gradient_search *finder, struct ss_arena *arena)
@@ -132,14 +126,8 @@ static void gradients_add_item(struct gradient_search *finder, uint32_t arrival,
 	};
 }
 
-static int gradient_compare_launch(const void *a, const void *b)
-{
-	const struct ss_gradient *x = a, *y = b;
-
-	if (x->launch_ns != y->launch_ns)
-		return x->launch_ns < y->launch_ns ? -1 : 1;
-	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
-}
+SS_COMPARATOR(gradient_compare_launch, struct ss_gradient,
+	      SS_ASCENDING(launch_ns) SS_ASCENDING(arrival))
 
 /*
  * The operator that requested a collective of a thread, or SS_NO_ROW: the first request that no

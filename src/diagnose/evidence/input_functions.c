@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sort.h"
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "diagnose/evidence/cpu_rows.h"
 
@@ -115,25 +116,10 @@ void ss_function_times_add(struct ss_function_times *inner, uint32_t range)
 	}
 }
 
-static int inner_compare_owner(const void *a, const void *b)
-{
-	const struct ss_function_time *x = a, *y = b;
+SS_COMPARATOR(inner_compare_owner, struct ss_function_time,
+	      SS_ASCENDING(name) SS_DESCENDING(ns) SS_ASCENDING(leaf))
 
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return x->leaf < y->leaf ? -1 : x->leaf > y->leaf;
-}
-
-static int inner_compare_weight(const void *a, const void *b)
-{
-	const struct ss_function_time *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
+SS_COMPARATOR(inner_compare_weight, struct ss_function_time, SS_DESCENDING(ns) SS_ASCENDING(name))
 
 void ss_function_times_sort(struct ss_function_times *inner)
 {

@@ -50,14 +50,8 @@ struct overlap_search {
 
 /* --- what computes ----------------------------------------------------------------------- */
 
-static int overlap_compare_start(const void *a, const void *b)
-{
-	const struct overlap_stretch *x = a, *y = b;
-
-	if (x->from_ns != y->from_ns)
-		return x->from_ns < y->from_ns ? -1 : 1;
-	return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
-}
+SS_COMPARATOR(overlap_compare_start, struct overlap_stretch,
+	      SS_ASCENDING(from_ns) SS_ASCENDING(to_ns))
 
 /* The optimizer does not count: it needs the data that was moved. */
 static bool overlap_task_computes(const struct ss_packed *graph, uint32_t task)
@@ -141,12 +135,7 @@ static int64_t overlap_computed_in(const struct overlap_search *hiding, int64_t 
 
 /* --- transfers --------------------------------------------------------------------------- */
 
-static int transfer_compare_task(const void *a, const void *b)
-{
-	const struct overlap_transfer *x = a, *y = b;
-
-	return x->task < y->task ? -1 : x->task > y->task;
-}
+SS_COMPARATOR(transfer_compare_task, struct overlap_transfer, SS_ASCENDING(task))
 
 /* Finds the transfers in order of their tasks: stream by stream, each in order of time. */
 static bool overlap_find_transfers(struct overlap_search *hiding, struct ss_arena *arena)

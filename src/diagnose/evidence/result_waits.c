@@ -10,20 +10,15 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 
 struct result_wait {
 	int64_t start_ns, work_ns; /* work: launched since the previous wait */
 	uint32_t row, step;
 };
 
-static int result_wait_compare_start(const void *a, const void *b)
-{
-	const struct result_wait *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
+SS_COMPARATOR(result_wait_compare_start, struct result_wait,
+	      SS_ASCENDING(start_ns) SS_ASCENDING(row))
 
 /* Collects the waits within steps, each once; returns how many. */
 static uint32_t result_waits_collect(const struct ss_rule_context *context,

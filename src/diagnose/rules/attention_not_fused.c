@@ -73,14 +73,7 @@ static enum attention_role attention_role_of_call(struct unfused_attention *atte
 	return ROLE_OTHER;
 }
 
-static int launch_compare_call(const void *a, const void *b)
-{
-	const struct attention_launch *x = a, *y = b;
-
-	if (x->call != y->call)
-		return x->call < y->call ? -1 : 1;
-	return x->task < y->task ? -1 : x->task > y->task;
-}
+SS_COMPARATOR(launch_compare_call, struct attention_launch, SS_ASCENDING(call) SS_ASCENDING(task))
 
 /* Kernels in the order of their launches, thread after thread. */
 static bool attention_sort_kernels(struct unfused_attention *attention, struct ss_arena *scratch)

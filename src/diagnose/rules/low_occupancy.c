@@ -35,16 +35,8 @@ struct exclusive_kernel {
 	uint32_t task;
 };
 
-static int kernel_compare_start(const void *a, const void *b)
-{
-	const struct exclusive_kernel *x = a, *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->task < y->task ? -1 : x->task > y->task;
-}
+SS_COMPARATOR(kernel_compare_start, struct exclusive_kernel,
+	      SS_ASCENDING(device) SS_ASCENDING(start_ns) SS_ASCENDING(task))
 
 /*
  * The kernel that ends last so far, and the one that ends last on any other stream: for every

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analyze/time/moment.h"
+#include "base/sort.h"
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/cpu_rows.h"
 
@@ -189,16 +190,8 @@ static bool pause_find_holes(struct periodic_pauses *pauses)
 	return true;
 }
 
-static int hole_compare_place(const void *a, const void *b)
-{
-	const struct pause_hole *x = a, *y = b;
-
-	if (x->before != y->before)
-		return x->before < y->before ? -1 : 1;
-	if (x->behind != y->behind)
-		return x->behind < y->behind ? -1 : 1;
-	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
-}
+SS_COMPARATOR(hole_compare_place, struct pause_hole,
+	      SS_ASCENDING(before) SS_ASCENDING(behind) SS_ASCENDING(from_ns))
 
 /* Whether the holes of one place recur at one distance through all steps, and are alike. */
 static bool holes_are_regular(struct periodic_pauses *pauses, const struct pause_hole *holes,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/rank_findings.h"
 #include "diagnose/evidence/gradients.h"
@@ -249,25 +250,8 @@ struct bucket_fit {
 	double ns_per_byte; /* below 0: sizes do not show it */
 };
 
-static int sample_compare_bytes(const void *a, const void *b)
-{
-	const struct bucket_sample *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? -1 : 1;
-	if (x->own_ns != y->own_ns)
-		return x->own_ns < y->own_ns ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return x->task < y->task ? -1 : x->task > y->task;
-}
-
-static int sample_compare_ns(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
+SS_COMPARATOR(sample_compare_bytes, struct bucket_sample,
+	      SS_ASCENDING(bytes) SS_ASCENDING(own_ns) SS_ASCENDING(rank) SS_ASCENDING(task))
 
 /* The median time of some samples; `scratch` has a place for each. */
 static double sample_median_ns(const struct bucket_sample *samples, uint32_t count,
@@ -275,7 +259,7 @@ static double sample_median_ns(const struct bucket_sample *samples, uint32_t cou
 {
 	for (uint32_t i = 0; i < count; i++)
 		scratch[i] = samples[i].own_ns;
-	qsort(scratch, count, sizeof(*scratch), sample_compare_ns);
+	qsort(scratch, count, sizeof(*scratch), ss_sort_compare_int64);
 	return (double)scratch[count / 2];
 }
 

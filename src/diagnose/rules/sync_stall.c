@@ -13,6 +13,7 @@
 #include "analyze/host/ops.h"
 #include "analyze/time/moment.h"
 #include "analyze/time/waits.h"
+#include "base/sort.h"
 #include "diagnose/evidence/cpu_rows.h"
 #include "diagnose/evidence/result_waits.h"
 #include "trace/outward.h"
@@ -412,14 +413,7 @@ static int64_t sync_idle_after(const struct host_syncs *syncs, const struct ss_i
 	return sum_ns;
 }
 
-static int stall_compare_idle(const void *a, const void *b)
-{
-	const struct stall_tally *x = a, *y = b;
-
-	if (x->idle_ns != y->idle_ns)
-		return x->idle_ns > y->idle_ns ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
+SS_COMPARATOR(stall_compare_idle, struct stall_tally, SS_DESCENDING(idle_ns) SS_ASCENDING(id))
 
 static const char *sync_fix_for_operator(const char *op)
 {

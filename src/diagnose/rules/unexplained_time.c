@@ -400,16 +400,8 @@ static void rest_claim_named(struct unexplained_rest *rest)
 			       "the function is named; how much can overlap is unknown");
 }
 
-static int taken_compare_start(const void *a, const void *b)
-{
-	const struct ss_found_taken *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	return x->track < y->track ? -1 : x->track > y->track;
-}
+SS_COMPARATOR(taken_compare_start, struct ss_found_taken,
+	      SS_ASCENDING(start_ns) SS_ASCENDING(end_ns) SS_ASCENDING(track))
 
 /* Sorts the claimed time, and notes whether a claim lets the host run ahead; false: no memory. */
 static bool rest_sort_taken(struct unexplained_rest *rest)

@@ -7,14 +7,8 @@
 #include <stdlib.h>
 
 #include "base/median.h"
+#include "base/sort.h"
 #include "ranks/digest.h"
-
-static int step_number_compare(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static void late_add_time(int64_t *sum_ns, int64_t time_ns)
 {
@@ -33,7 +27,7 @@ static bool late_find_steps(struct ss_lateness *lateness, const struct ss_joined
 	for (uint32_t i = 0; i < joined->collective_count; i++)
 		if (joined->collectives[i].is_symmetric && joined->collectives[i].step != SS_NO_ROW)
 			numbers[count++] = joined->collectives[i].step;
-	qsort(numbers, count, sizeof(*numbers), step_number_compare);
+	qsort(numbers, count, sizeof(*numbers), ss_sort_compare_uint32);
 	for (uint32_t i = 0; i < count; i++)
 		if (!i || numbers[i] != numbers[i - 1])
 			numbers[lateness->step_count++] = numbers[i];
@@ -45,7 +39,7 @@ static struct ss_late_step *late_step_at(struct ss_lateness *lateness, uint32_t 
 					 uint32_t number)
 {
 	const uint32_t *found = bsearch(&number, lateness->numbers, lateness->step_count,
-					sizeof(number), step_number_compare);
+					sizeof(number), ss_sort_compare_uint32);
 
 	return &lateness->items[(size_t)rank * lateness->step_count +
 				(size_t)(found - lateness->numbers)];

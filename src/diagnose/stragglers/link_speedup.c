@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 /* A collective of the job in a step, sends and receives too. */
 struct link_collective {
 	uint32_t collective; /* of the job */
@@ -73,22 +75,9 @@ static void collect_link_collectives(struct link_claim *links)
 	}
 }
 
-static int link_collective_compare(const void *a, const void *b)
-{
-	const struct link_collective *x = a, *y = b;
-
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->members != y->members)
-		return x->members < y->members ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? -1 : 1;
-	if (x->is_slow != y->is_slow)
-		return x->is_slow ? 1 : -1;
-	if (x->transfer_ns != y->transfer_ns)
-		return x->transfer_ns < y->transfer_ns ? -1 : 1;
-	return x->collective < y->collective ? -1 : x->collective > y->collective;
-}
+SS_COMPARATOR(link_collective_compare, struct link_collective,
+	      SS_ASCENDING(kind) SS_ASCENDING(members) SS_ASCENDING(bytes) SS_ASCENDING(is_slow)
+		      SS_ASCENDING(transfer_ns) SS_ASCENDING(collective))
 
 static bool is_same_link_class(const struct link_collective *a, const struct link_collective *b)
 {

@@ -9,6 +9,7 @@
 
 #include "base/median.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "diagnose/rank_findings.h"
 
 /* Ranks whose number of launches is within this share do the same part of the model. */
@@ -56,13 +57,6 @@ const struct ss_rank_load *ss_rank_loads_at(const struct ss_rank_loads *loads, u
 
 /* --- pieces ---------------------------------------------------------------------------- */
 
-static int moment_compare(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* How many of the sorted moments lie before this one. */
 static uint32_t count_moments_before(const int64_t *moments, uint32_t count, int64_t moment_ns)
 {
@@ -85,7 +79,7 @@ static bool find_load_pieces(struct ss_rank_loads *loads, uint32_t rank, struct 
 	ss_packed_starts_init(&starts, graph);
 	for (uint32_t i = 0; i < graph->comm_count; i++)
 		arrivals[i] = ss_packed_starts_get(&starts, graph->comms[i].task);
-	qsort(arrivals, graph->comm_count, sizeof(*arrivals), moment_compare);
+	qsort(arrivals, graph->comm_count, sizeof(*arrivals), ss_sort_compare_int64);
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		uint32_t step = ss_packed_run(graph, i)->step, before;
 
@@ -295,13 +289,6 @@ static double claimed_amount(const struct ss_judgement *judgement, uint32_t rule
 	return graph->step_count ? sum / graph->step_count : 0;
 }
 
-static int amount_compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement *judgement,
 			struct ss_arena *arena)
 {
@@ -319,7 +306,7 @@ bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement 
 				claimed_amount(judgement, rule, rank);
 		if (ranks < 2)
 			continue;
-		qsort(sorted, ranks, sizeof(*sorted), amount_compare);
+		qsort(sorted, ranks, sizeof(*sorted), ss_sort_compare_double);
 		common->middles[rule] = (struct ss_prevalence_middle){ sorted[ranks / 2 - 1],
 								       sorted[ranks / 2] };
 	}

@@ -197,13 +197,6 @@ enum ss_late_cause ss_straggler_compare_kernels(struct ss_straggler_judge *judge
 #define SLICES_MIN 6
 #define SLICES_SHARE_PERCENT 60
 
-static int gap_length_compare(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Work was queued, or the host waited for work that had not run yet. */
 static bool is_unexplained_gap(const struct ss_rank_gap *gap)
 {
@@ -226,7 +219,7 @@ struct ss_time_slices ss_straggler_find_time_slices(const struct ss_digest *rank
 		queued += gap->cause == SS_IDLE_DEPENDENCY;
 		all_ns = ss_ns_sum(all_ns, length_ns);
 	}
-	qsort(scratch, count, sizeof(*scratch), gap_length_compare);
+	qsort(scratch, count, sizeof(*scratch), ss_sort_compare_int64);
 	for (uint32_t to = 0; to < count; to++) {
 		while (scratch[to] - scratch[from] > scratch[from] / 100 * SLICE_ALIKE_PERCENT)
 			from++;

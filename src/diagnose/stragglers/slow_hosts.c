@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "diagnose/rank_findings.h"
 
 /* --- stretches of threads ------------------------------------------------------------- */
@@ -83,14 +84,7 @@ struct busy_span {
 	int64_t from_ns, to_ns;
 };
 
-static int busy_span_compare_start(const void *a, const void *b)
-{
-	const struct busy_span *x = a, *y = b;
-
-	if (x->from_ns != y->from_ns)
-		return x->from_ns < y->from_ns ? -1 : 1;
-	return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
-}
+SS_COMPARATOR(busy_span_compare_start, struct busy_span, SS_ASCENDING(from_ns) SS_ASCENDING(to_ns))
 
 static bool is_device_task(const struct ss_packed *graph, uint32_t task)
 {

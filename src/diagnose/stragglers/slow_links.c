@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 /* Groups of one job differ by less if no link is slow. */
 #define SLOW_PERCENT 125
 
@@ -32,31 +34,12 @@ struct transfer_sample {
 	int64_t transfer_ns; /* median */
 };
 
-static int group_transfer_compare(const void *a, const void *b)
-{
-	const struct group_transfer *x = a, *y = b;
+SS_COMPARATOR(group_transfer_compare, struct group_transfer,
+	      SS_ASCENDING(kind) SS_ASCENDING(members) SS_ASCENDING(bytes) SS_ASCENDING(crosses)
+		      SS_ASCENDING(group) SS_ASCENDING(transfer_ns))
 
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->members != y->members)
-		return x->members < y->members ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? -1 : 1;
-	if (x->crosses != y->crosses)
-		return x->crosses ? 1 : -1;
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	return x->transfer_ns < y->transfer_ns ? -1 : x->transfer_ns > y->transfer_ns;
-}
-
-static int transfer_sample_compare(const void *a, const void *b)
-{
-	const struct transfer_sample *x = a, *y = b;
-
-	if (x->transfer_ns != y->transfer_ns)
-		return x->transfer_ns < y->transfer_ns ? -1 : 1;
-	return x->group < y->group ? -1 : x->group > y->group;
-}
+SS_COMPARATOR(transfer_sample_compare, struct transfer_sample,
+	      SS_ASCENDING(transfer_ns) SS_ASCENDING(group))
 
 static bool is_same_transfer_class(const struct group_transfer *a, const struct group_transfer *b)
 {

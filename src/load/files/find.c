@@ -23,26 +23,19 @@
 /* Deeper folders are not searched: links can form cycles. */
 #define DEPTH_MAX 8
 
-static bool path_ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), end_length = strlen(end);
-
-	return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 bool ss_find_is_pack(const char *path)
 {
-	return path_ends_with(path, ".stepscope");
+	return ss_string_ends_with(path, ".stepscope");
 }
 
 bool ss_find_is_digest(const char *path)
 {
-	return path_ends_with(path, ".digest");
+	return ss_string_ends_with(path, ".digest");
 }
 
 bool ss_find_is_snapshot(const char *path)
 {
-	return path_ends_with(path, ".pickle") || path_ends_with(path, ".pickle.gz");
+	return ss_string_ends_with(path, ".pickle") || ss_string_ends_with(path, ".pickle.gz");
 }
 
 bool ss_find_is_trace(const char *name)
@@ -102,19 +95,14 @@ static enum ss_status fail_no_traces(const char *folder, const struct folder_oth
 		folder, others->count, others->count == 1 ? "" : "s", others->first, list);
 }
 
-static bool path_is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
-
 /* The length of the digits without the zeros before them. */
 static size_t path_digits_length(const char **at)
 {
 	size_t length = 0;
 
-	while (**at == '0' && path_is_digit((*at)[1]))
+	while (**at == '0' && ss_char_is_digit((*at)[1]))
 		(*at)++;
-	while (path_is_digit((*at)[length]))
+	while (ss_char_is_digit((*at)[length]))
 		length++;
 	return length;
 }
@@ -126,7 +114,7 @@ int ss_find_compare_names(const char *a, const char *b)
 	while (*a && *b) {
 		size_t length_a, length_b;
 
-		if (!path_is_digit(*a) || !path_is_digit(*b)) {
+		if (!ss_char_is_digit(*a) || !ss_char_is_digit(*b)) {
 			if (*a != *b)
 				return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
 			a++;
@@ -221,7 +209,7 @@ static enum ss_status paths_add_folder(struct ss_paths *out, struct ss_arena *ar
 			break;
 		}
 		strncpy(path, folder, length);
-		if (!path_ends_with(folder, "/"))
+		if (!ss_string_ends_with(folder, "/"))
 			path[strlen(path)] = '/';
 		memcpy(path + strlen(path), entry->d_name, strlen(entry->d_name));
 		status = paths_add_entry(out, arena, path, depth, others, err);

@@ -7,22 +7,12 @@
 #include "base/text.h"
 #include "load/files/find.h"
 
-static bool rank_is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
-
-static bool rank_is_letter(char byte)
-{
-	return ss_char_lower(byte) >= 'a' && ss_char_lower(byte) <= 'z';
-}
-
 /* Reads at most nine digits; NULL: there are none. */
 static const char *rank_read_digits(const char *at, int64_t *out)
 {
 	int digits = 0;
 
-	for (*out = 0; rank_is_digit(*at) && digits < 9; at++, digits++)
+	for (*out = 0; ss_char_is_digit(*at) && digits < 9; at++, digits++)
 		*out = *out * 10 + (*at - '0');
 	return digits ? at : NULL;
 }
@@ -50,7 +40,7 @@ static int64_t rank_coordinate(const char *name, const char *dimension)
 		int64_t number;
 
 		if (ss_char_lower(at[0]) != dimension[0] || ss_char_lower(at[1]) != dimension[1] ||
-		    (at > name && (rank_is_letter(at[-1]) || rank_is_digit(at[-1]))) ||
+		    (at > name && (ss_char_is_letter(at[-1]) || ss_char_is_digit(at[-1]))) ||
 		    (at[2] != '-' && at[2] != '_'))
 			continue;
 		if (rank_read_digits(at + 3, &number))
@@ -106,7 +96,7 @@ static int64_t rank_before_step(const char *name)
 	int64_t rank;
 	const char *end = rank_read_digits(name, &rank);
 
-	return end && strncmp(end, word, strlen(word)) == 0 && rank_is_digit(end[strlen(word)])
+	return end && strncmp(end, word, strlen(word)) == 0 && ss_char_is_digit(end[strlen(word)])
 		       ? rank
 		       : -1;
 }

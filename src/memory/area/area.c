@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "memory/events/pools.h"
 
 /* What one holder has now, and the most that it had. */
@@ -121,14 +122,7 @@ static void area_measure_holders(struct area_making *making)
 	}
 }
 
-static int area_holder_compare(const void *a, const void *b)
-{
-	const struct area_holder *x = a, *y = b;
-
-	if (x->most_bytes != y->most_bytes)
-		return x->most_bytes > y->most_bytes ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
+SS_COMPARATOR(area_holder_compare, struct area_holder, SS_DESCENDING(most_bytes) SS_ASCENDING(id))
 
 /* Those that held most get a series; the others share the last one. */
 static void area_choose_series(struct area_making *making)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "memory/events/pools.h"
 
 struct band_selection {
@@ -25,21 +26,9 @@ struct band_selection {
 
 /* --- which ------------------------------------------------------------------------ */
 
-static int band_compare_bytes(const void *left, const void *right)
-{
-	const struct ss_band *a = left, *b = right;
+SS_COMPARATOR(band_compare_bytes, struct ss_band, SS_DESCENDING(bytes) SS_ASCENDING(order))
 
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
-}
-
-static int band_compare_order(const void *left, const void *right)
-{
-	const struct ss_band *a = left, *b = right;
-
-	return a->order < b->order ? -1 : a->order > b->order;
-}
+SS_COMPARATOR(band_compare_order, struct ss_band, SS_ASCENDING(order))
 
 /* Keeps the largest. The list holds twice as many, so this is rarely needed. */
 static void bands_keep_largest(struct band_selection *work)
@@ -213,14 +202,7 @@ static bool band_pile_place(struct ss_bands *bands, struct pile *pile, uint32_t 
 	return true;
 }
 
-static int band_point_compare(const void *left, const void *right)
-{
-	const struct ss_band_point *a = left, *b = right;
-
-	if (a->band != b->band)
-		return a->band < b->band ? -1 : 1;
-	return a->pixel < b->pixel ? -1 : a->pixel > b->pixel;
-}
+SS_COMPARATOR(band_point_compare, struct ss_band_point, SS_ASCENDING(band) SS_ASCENDING(pixel))
 
 /* Places the bands of each pixel on top of each other, then sorts their points by band. */
 static bool bands_place(struct band_selection *work, struct pile *pile)

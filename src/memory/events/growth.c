@@ -6,6 +6,8 @@
 #include "memory/events/growth.h"
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 struct step_memory_counting {
 	const struct ss_allocs *allocs;
 	struct ss_growth *out;
@@ -96,16 +98,8 @@ static bool step_memories_count(struct step_memory_counting *work)
 	return true;
 }
 
-static int step_memory_compare(const void *a, const void *b)
-{
-	const struct ss_growth_step *x = a, *y = b;
-
-	if (x->is_host != y->is_host)
-		return x->is_host ? 1 : -1;
-	if (x->pool != y->pool)
-		return x->pool < y->pool ? -1 : 1;
-	return x->step < y->step ? -1 : x->step > y->step;
-}
+SS_COMPARATOR(step_memory_compare, struct ss_growth_step,
+	      SS_ASCENDING(is_host) SS_ASCENDING(pool) SS_ASCENDING(step))
 
 enum ss_status ss_growth_init(struct ss_growth *memories, const struct ss_allocs *allocs,
 			      struct ss_error *err)

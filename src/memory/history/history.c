@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "memory/events/pools.h"
 
 struct segment_sums {
@@ -134,14 +135,8 @@ struct placed_segment {
 	uint32_t segment;
 };
 
-static int placed_segment_compare(const void *left, const void *right)
-{
-	const struct placed_segment *a = left, *b = right;
-
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	return a->segment < b->segment ? -1 : a->segment > b->segment;
-}
+SS_COMPARATOR(placed_segment_compare, struct placed_segment,
+	      SS_ASCENDING(address) SS_ASCENDING(segment))
 
 /* The segments of each device, by address. */
 static bool share_segments(struct ss_history *history, struct device_index *index,

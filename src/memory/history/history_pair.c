@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "memory/events/pools.h"
 #include "memory/history/history.h"
 
@@ -133,12 +134,7 @@ static bool pairing_add_rest(struct pairing *pairing)
 						      SS_NO_ROW, SS_NO_ID });
 }
 
-static int old_block_compare(const void *left, const void *right)
-{
-	const struct ss_old_block *a = left, *b = right;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
+SS_COMPARATOR(old_block_compare, struct ss_old_block, SS_ASCENDING(address))
 
 static void sum_old(const struct ss_snapshot *snapshot, struct ss_device_memory *device)
 {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "memory/history/history.h"
 #include "memory/history/layout.h"
 #include "read/number.h"
@@ -133,21 +134,10 @@ static bool collect_segments(struct reserved_search *search, const struct ss_poi
 	return true;
 }
 
-static int reserved_edge_compare(const void *left, const void *right)
-{
-	const struct reserved_edge *a = left, *b = right;
+SS_COMPARATOR(reserved_edge_compare, struct reserved_edge,
+	      SS_ASCENDING(address) SS_ASCENDING(change))
 
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	return a->change < b->change ? -1 : a->change > b->change;
-}
-
-static int reserved_range_compare(const void *left, const void *right)
-{
-	const struct reserved_range *a = left, *b = right;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
+SS_COMPARATOR(reserved_range_compare, struct reserved_range, SS_ASCENDING(address))
 
 /* Pages that are reserved at the beginning, as ranges. */
 static bool reserved_sweep_edges(struct reserved_search *search)
@@ -230,12 +220,7 @@ static enum ss_block_layout_answer replay_place(struct replay *replay, uint64_t 
 	return address == end ? SS_LAYOUT_FITS : ss_block_layout_place(&replay->layout, &block);
 }
 
-static int allocation_start_compare(const void *left, const void *right)
-{
-	const struct allocation_start *a = left, *b = right;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
+SS_COMPARATOR(allocation_start_compare, struct allocation_start, SS_ASCENDING(address))
 
 /* Where something is allocated, and when first: that bounds old blocks of unknown size. */
 static bool collect_starts(struct replay *replay)

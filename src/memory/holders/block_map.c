@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 
 /* Where reserved memory begins or ends. */
 struct map_edge {
@@ -168,19 +169,9 @@ static bool collect_edges(struct map_making *work)
 	return whole;
 }
 
-static int map_edge_compare(const void *a, const void *b)
-{
-	const struct map_edge *x = a, *y = b;
+SS_COMPARATOR(map_edge_compare, struct map_edge, SS_ASCENDING(address))
 
-	return x->address < y->address ? -1 : x->address > y->address;
-}
-
-static int map_block_compare(const void *a, const void *b)
-{
-	const struct ss_map_block *x = a, *y = b;
-
-	return x->address < y->address ? -1 : x->address > y->address;
-}
+SS_COMPARATOR(map_block_compare, struct ss_map_block, SS_ASCENDING(address))
 
 /* The purpose of old blocks is that of the end; ss_live_blocks_init() has both, too. */
 static bool collect_used(struct map_making *work)

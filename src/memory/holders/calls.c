@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "memory/events/pools.h"
 
 /* --- a call checkpointed ------------------------------------------------------------- */
@@ -366,14 +367,7 @@ static bool count_block(struct call_counting *counting, const struct ss_live_blo
 	return true;
 }
 
-static int call_share_compare(const void *left, const void *right)
-{
-	const struct call_share *a = left, *b = right;
-
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return a->count < b->count ? -1 : a->count > b->count;
-}
+SS_COMPARATOR(call_share_compare, struct call_share, SS_ASCENDING(line) SS_ASCENDING(count))
 
 static bool add_shares(struct call_counting *counting, uint32_t stack)
 {
@@ -435,14 +429,7 @@ static bool calls_count_blocks(struct call_counting *counting)
 	return true;
 }
 
-static int call_compare_bytes(const void *left, const void *right)
-{
-	const struct ss_call *a = left, *b = right;
-
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
-}
+SS_COMPARATOR(call_compare_bytes, struct ss_call, SS_DESCENDING(bytes) SS_ASCENDING(line))
 
 static int call_compare_saving(const void *left, const void *right)
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "memory/events/pools.h"
 
 #define LEAK_STEPS 3
@@ -125,16 +126,8 @@ static void retained_add_stack(struct ss_retained *kept, const struct ss_snapsho
 					      sums->run_bytes / (int64_t)sums->run);
 }
 
-static int retained_line_compare(const void *left, const void *right)
-{
-	const struct ss_retained_line *a = left, *b = right;
-
-	if (a->leak_step_bytes != b->leak_step_bytes)
-		return a->leak_step_bytes > b->leak_step_bytes ? -1 : 1;
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
-}
+SS_COMPARATOR(retained_line_compare, struct ss_retained_line,
+	      SS_DESCENDING(leak_step_bytes) SS_DESCENDING(bytes) SS_ASCENDING(line))
 
 static void order_lines(struct ss_retained *kept)
 {

@@ -12,6 +12,7 @@
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
+#include "base/sort.h"
 #include "memory/events/alloc.h"
 #include "view/view.h"
 
@@ -229,20 +230,9 @@ static void memory_ops_add_rests(struct memory_op_counting *work)
 }
 
 /* By device, then what held most at the peak, then what allocated most. */
-static int memory_op_compare(const void *a, const void *b)
-{
-	const struct memory_op_tally *x = a, *y = b;
-
-	if (x->pool != y->pool)
-		return x->pool < y->pool ? -1 : 1;
-	if (x->at_peak_bytes != y->at_peak_bytes)
-		return x->at_peak_bytes > y->at_peak_bytes ? -1 : 1;
-	if (x->allocated_bytes != y->allocated_bytes)
-		return x->allocated_bytes > y->allocated_bytes ? -1 : 1;
-	if (x->what != y->what)
-		return x->what < y->what ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
+SS_COMPARATOR(memory_op_compare, struct memory_op_tally,
+	      SS_ASCENDING(pool) SS_DESCENDING(at_peak_bytes) SS_DESCENDING(allocated_bytes)
+		      SS_ASCENDING(what) SS_ASCENDING(id))
 
 static const char *memory_op_name(const struct memory_op_counting *work,
 				  const struct memory_op_tally *tally)

@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "memory/events/alloc.h"
 #include "memory/holders/calls.h"
 #include "memory/training_steps.h"
@@ -214,16 +215,8 @@ static int held_allocation_compare(const void *left, const void *right)
 	return held_is_less(left, right) ? 1 : held_is_less(right, left) ? -1 : 0;
 }
 
-static int held_sums_compare(const void *left, const void *right)
-{
-	const struct held_sums *a = left, *b = right;
-
-	if (a->held != b->held)
-		return a->held > b->held ? -1 : 1;
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	return a->id < b->id ? -1 : a->id > b->id;
-}
+SS_COMPARATOR(held_sums_compare, struct held_sums,
+	      SS_DESCENDING(held) SS_DESCENDING(bytes) SS_ASCENDING(id))
 
 static void held_add_cells(const struct held_listing *work, double held)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/kernel/short_name.h"
+#include "base/sort.h"
 #include "ranks/join.h"
 
 static const struct ss_column columns[] = {
@@ -102,25 +103,11 @@ static bool imbalance_collect(struct imbalance *view, uint32_t group)
 	return true;
 }
 
-static int imbalance_load_compare(const void *a, const void *b)
-{
-	const struct imbalance_load *x = a, *y = b;
+SS_COMPARATOR(imbalance_load_compare, struct imbalance_load,
+	      SS_ASCENDING(name) SS_ASCENDING(time_ns) SS_ASCENDING(rank))
 
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-static int imbalance_spread_compare(const void *a, const void *b)
-{
-	const struct imbalance_spread *x = a, *y = b;
-
-	if (x->excess_ns != y->excess_ns)
-		return x->excess_ns > y->excess_ns ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
+SS_COMPARATOR(imbalance_spread_compare, struct imbalance_spread,
+	      SS_DESCENDING(excess_ns) SS_ASCENDING(name))
 
 /* The loads of one name, by time: the median rank is the lower of the two in the middle. */
 static struct imbalance_spread imbalance_spread_of(const struct imbalance_load *loads,

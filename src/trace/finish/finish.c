@@ -4,21 +4,14 @@
  * runs the passes of finish.h in their order.
  */
 #include "trace/finish/finish.h"
+#include "base/sort.h"
 #include "trace/outward.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int mark_compare(const void *a, const void *b)
-{
-	const struct ss_mark *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
+SS_COMPARATOR(mark_compare, struct ss_mark,
+	      SS_ASCENDING(key) SS_ASCENDING(start_ns) SS_ASCENDING(order))
 
 static enum ss_status slice_from_mark(struct ss_trace *trace, const struct ss_mark *mark,
 				      int64_t end_ns, struct ss_error *err)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/system/thread.h"
 #include "trace/finish/finish.h"
 #include "trace/outward.h"
@@ -372,16 +373,8 @@ static uint32_t op_starting_at(const struct ss_trace *trace, uint32_t track_inde
 	return found;
 }
 
-static int flow_compare(const void *a, const void *b)
-{
-	const struct ss_flow_end *x = a, *y = b;
-
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	if (x->arrives != y->arrives)
-		return x->arrives ? 1 : -1;
-	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-}
+SS_COMPARATOR(flow_compare, struct ss_flow_end,
+	      SS_ASCENDING(id) SS_ASCENDING(arrives) SS_ASCENDING(start_ns))
 
 /* Links backward operators to forward ones by pairs of arrow ends. */
 static void link_flows(struct ss_builder *builder)
@@ -420,16 +413,8 @@ struct numbered_op {
 	uint32_t row, fwd_thread;
 };
 
-static int numbered_op_compare(const void *a, const void *b)
-{
-	const struct numbered_op *x = a, *y = b;
-
-	if (x->sequence != y->sequence)
-		return x->sequence < y->sequence ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
+SS_COMPARATOR(numbered_op_compare, struct numbered_op,
+	      SS_ASCENDING(sequence) SS_ASCENDING(start_ns) SS_ASCENDING(row))
 
 /* Without arrows: the latest forward op with the backward op's number, before it. */
 static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *err)

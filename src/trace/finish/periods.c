@@ -16,6 +16,7 @@
 
 #include "base/hash/hash.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 /* Fewer repetitions are not a period. */
 #define REPEATS_MIN 3
@@ -40,14 +41,7 @@ struct beat_sequence {
 	uint32_t count;
 };
 
-static int beat_compare_launch(const void *a, const void *b)
-{
-	const struct beat *x = a, *y = b;
-
-	if (x->launch_ns != y->launch_ns)
-		return x->launch_ns < y->launch_ns ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
+SS_COMPARATOR(beat_compare_launch, struct beat, SS_ASCENDING(launch_ns) SS_ASCENDING(row))
 
 /* Name and, for collectives, arguments: equal sizes are part of the rhythm. */
 static uint32_t signature_of(const struct ss_trace *trace, uint32_t row)
@@ -94,23 +88,10 @@ struct occurrence {
 	uint32_t signature, count, first, last;
 };
 
-static int occurrence_compare_count(const void *a, const void *b)
-{
-	const struct occurrence *x = a, *y = b;
+SS_COMPARATOR(occurrence_compare_count, struct occurrence, SS_ASCENDING(count) SS_ASCENDING(first))
 
-	if (x->count != y->count)
-		return x->count < y->count ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
-}
-
-static int occurrence_compare_signature(const void *a, const void *b)
-{
-	const struct occurrence *x = a, *y = b;
-
-	if (x->signature != y->signature)
-		return x->signature < y->signature ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
-}
+SS_COMPARATOR(occurrence_compare_signature, struct occurrence,
+	      SS_ASCENDING(signature) SS_ASCENDING(first))
 
 /* Folds one entry per beat into one per signature, rarest first; returns how many. */
 static uint32_t count_occurrences(const struct beat_sequence *sequence, struct occurrence *out)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "trace/finish/finish.h"
 
 /* The last step is cut when it has less than this share of its neighbour's device events. */
@@ -41,14 +42,8 @@ static enum ss_status step_ranges_add(struct ss_trace *trace, struct step_ranges
 	return SS_OK;
 }
 
-static int step_compare_host_start(const void *a, const void *b)
-{
-	const struct ss_step *x = a, *y = b;
-
-	if (x->host_start_ns != y->host_start_ns)
-		return x->host_start_ns < y->host_start_ns ? -1 : 1;
-	return x->host_end_ns < y->host_end_ns ? -1 : x->host_end_ns > y->host_end_ns;
-}
+SS_COMPARATOR(step_compare_host_start, struct ss_step,
+	      SS_ASCENDING(host_start_ns) SS_ASCENDING(host_end_ns))
 
 static int step_compare_host_end(const void *a, const void *b)
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/system/thread.h"
 #include "read/codec.h"
 #include "trace/finish/finish.h"
@@ -76,12 +77,7 @@ struct unpack_work {
 	uint32_t count, threads;
 };
 
-static int pending_part_compare_length(const void *a, const void *b)
-{
-	const struct pending_part *x = a, *y = b;
-
-	return x->frame_bytes > y->frame_bytes ? -1 : x->frame_bytes < y->frame_bytes;
-}
+SS_COMPARATOR(pending_part_compare_length, struct pending_part, SS_DESCENDING(frame_bytes))
 
 static void unpack_share(void *context, uint32_t index)
 {
