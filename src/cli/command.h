@@ -112,12 +112,12 @@ struct progress_bar {
 };
 
 /* Without handling Ctrl-C: for commands that do that themselves. */
-void progress_prepare(struct progress_bar *bar, const char *mode);
-void progress_clear(struct progress_bar *bar);
+void cli_progress_prepare(struct progress_bar *bar, const char *mode);
+void cli_progress_clear(struct progress_bar *bar);
 
-void progress_begin(struct progress_bar *bar, const char *mode);
-bool progress_step(void *context, const struct ss_progress *progress);
-void progress_end(struct progress_bar *bar);
+void cli_progress_begin(struct progress_bar *bar, const char *mode);
+bool cli_progress_step(void *context, const struct ss_progress *progress);
+void cli_progress_end(struct progress_bar *bar);
 
 /* browser.c: whether the user sits at this machine and has a browser. */
 bool browser_is_near(void);

@@ -26,18 +26,18 @@ static int64_t progress_clock_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void progress_prepare(struct progress_bar *bar, const char *mode)
+void cli_progress_prepare(struct progress_bar *bar, const char *mode)
 {
 	*bar = (struct progress_bar){ .next_ns = progress_clock_ns() + FIRST_NS };
 	bar->json = strcmp(mode, "json") == 0;
 	bar->bar = strcmp(mode, "bar") == 0 || (strcmp(mode, "auto") == 0 && isatty(STDERR_FILENO));
 }
 
-void progress_begin(struct progress_bar *bar, const char *mode)
+void cli_progress_begin(struct progress_bar *bar, const char *mode)
 {
 	/* a second Ctrl-C ends the program at once */
 	stop_reading(true);
-	progress_prepare(bar, mode);
+	cli_progress_prepare(bar, mode);
 }
 
 static void draw_bar(const struct ss_progress *progress)
@@ -74,7 +74,7 @@ static void print_json(const struct ss_progress *progress)
 		progress->event_count);
 }
 
-bool progress_step(void *context, const struct ss_progress *progress)
+bool cli_progress_step(void *context, const struct ss_progress *progress)
 {
 	struct progress_bar *bar = context;
 	int64_t now;
@@ -95,15 +95,15 @@ bool progress_step(void *context, const struct ss_progress *progress)
 	return true;
 }
 
-void progress_clear(struct progress_bar *bar)
+void cli_progress_clear(struct progress_bar *bar)
 {
 	if (bar->drawn)
 		fprintf(stderr, "\r\033[K");
 	bar->drawn = false;
 }
 
-void progress_end(struct progress_bar *bar)
+void cli_progress_end(struct progress_bar *bar)
 {
 	stop_reading(false);
-	progress_clear(bar);
+	cli_progress_clear(bar);
 }

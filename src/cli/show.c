@@ -258,11 +258,11 @@ enum ss_status show_load(const struct arguments *arguments, const struct ss_open
 	struct progress_bar bar;
 	enum ss_status status;
 
-	own.progress = progress_step;
+	own.progress = cli_progress_step;
 	own.progress_context = &bar;
-	progress_begin(&bar, cli_option_text(arguments, "progress"));
+	cli_progress_begin(&bar, cli_option_text(arguments, "progress"));
 	status = ss_session_open(&own, out, err);
-	progress_end(&bar);
+	cli_progress_end(&bar);
 	return status;
 }
 
@@ -295,10 +295,10 @@ int show_run(const char *what, const struct arguments *arguments)
 	if (status != SS_OK)
 		return show_end(what, status, &shown, &out, &err);
 	show_failed(session, what);
-	progress_prepare(&bar, cli_option_text(arguments, "progress"));
-	ss_session_watch(session, progress_step, &bar);
+	cli_progress_prepare(&bar, cli_option_text(arguments, "progress"));
+	ss_session_watch(session, cli_progress_step, &bar);
 	status = ss_session_run(session, &request, &out, &err);
-	progress_clear(&bar);
+	cli_progress_clear(&bar);
 	ss_session_close(session);
 	return show_end(what, status, &shown, &out, &err);
 }

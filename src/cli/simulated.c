@@ -82,7 +82,7 @@ static bool simulation_on_step(void *context, uint32_t done, uint32_t count)
 	};
 
 	stop_filling(true);
-	return progress_step(context, &progress);
+	return cli_progress_step(context, &progress);
 }
 
 int simulated_write(const char *what, const struct ss_simulation *simulation, const char *progress)
@@ -99,9 +99,9 @@ int simulated_write(const char *what, const struct ss_simulation *simulation, co
 	own.progress_context = &bar;
 	own.planted = add_planted;
 	own.planted_context = &planted;
-	progress_begin(&bar, progress);
+	cli_progress_begin(&bar, progress);
 	status = ss_simulate(&own, &done, &err);
-	progress_end(&bar);
+	cli_progress_end(&bar);
 	stop_filling(false);
 	if (status != SS_OK)
 		return show_fail(what, &err);

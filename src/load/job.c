@@ -312,10 +312,9 @@ static enum ss_status job_read_original(struct job_loading *loading, const struc
 static enum ss_status job_keep_name(struct job_loading *loading, struct ss_job_file *file,
 				    struct ss_error *err)
 {
-	const char *name = file->trace.packed_of;
-
 	ss_gate_lock(loading->gate);
-	file->packed_of = ss_arena_copy(&loading->job->arena, name, strlen(name));
+	file->packed_of = ss_arena_copy(&loading->job->arena, file->trace.packed_of,
+					strlen(file->trace.packed_of));
 	ss_gate_unlock(loading->gate);
 	return file->packed_of ? SS_OK : ss_fail_memory(err, "the list of files");
 }

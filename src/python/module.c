@@ -38,7 +38,7 @@ PyObject *py_module_fail(const struct module *module, enum ss_status status,
 
 /* --- requests --------------------------------------------------------------------------- */
 
-bool request_read(PyObject *arguments, struct request *out)
+bool py_request_read(PyObject *arguments, struct request *out)
 {
 	struct ss_request *request = &out->request;
 	PyObject *options = NULL;
@@ -60,7 +60,7 @@ bool request_read(PyObject *arguments, struct request *out)
 	for (Py_ssize_t i = 0; i < count; i++) {
 		out->options[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(options, i), NULL);
 		if (!out->options[i]) {
-			request_release(out);
+			py_request_release(out);
 			return false;
 		}
 	}
@@ -68,7 +68,7 @@ bool request_read(PyObject *arguments, struct request *out)
 	return true;
 }
 
-void request_release(struct request *request)
+void py_request_release(struct request *request)
 {
 	PyMem_Free((void *)(uintptr_t)request->options);
 	request->options = NULL;
@@ -143,7 +143,7 @@ static PyObject *py_explain(PyObject *self, PyObject *arguments)
 	enum ss_status status;
 	PyObject *out = NULL;
 
-	if (!request_read(arguments, &request))
+	if (!py_request_read(arguments, &request))
 		return NULL;
 	status = ss_explain(&request.request, &text, &err);
 	if (status == SS_OK)
@@ -152,7 +152,7 @@ static PyObject *py_explain(PyObject *self, PyObject *arguments)
 	else
 		py_module_fail(module_of(self), status, &err);
 	ss_text_release(&text);
-	request_release(&request);
+	py_request_release(&request);
 	return out;
 }
 

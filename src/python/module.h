@@ -41,8 +41,8 @@ struct request {
 };
 
 /* (what, format, rank, step, top, width, color, options); false: an exception is set. */
-bool request_read(PyObject *arguments, struct request *out);
-void request_release(struct request *request);
+bool py_request_read(PyObject *arguments, struct request *out);
+void py_request_release(struct request *request);
 
 /* Sets the exception for a status; returns NULL. */
 PyObject *py_module_fail(const struct module *module, enum ss_status status,

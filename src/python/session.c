@@ -205,14 +205,14 @@ static PyObject *answer_text(const struct module *module, struct py_work *work, 
 	struct question question = { 0 };
 	PyObject *out = NULL;
 
-	if (!request_read(arguments, &question.request))
+	if (!py_request_read(arguments, &question.request))
 		return NULL;
 	work->context = &question;
 	if (py_work_run(module, work))
 		out = PyUnicode_DecodeUTF8(question.text.data ? question.text.data : "",
 					   (Py_ssize_t)question.text.length, "replace");
 	ss_text_release(&question.text);
-	request_release(&question.request);
+	py_request_release(&question.request);
 	return out;
 }
 
@@ -222,14 +222,14 @@ static PyObject *answer_table(const struct module *module, struct py_work *work,
 	struct question question = { 0 };
 	PyObject *out = NULL;
 
-	if (!request_read(arguments, &question.request))
+	if (!py_request_read(arguments, &question.request))
 		return NULL;
 	work->context = &question;
 	if (py_work_run(module, work))
 		out = py_table_new(module, &question.stream);
 	else if (question.stream.release)
 		question.stream.release(&question.stream);
-	request_release(&question.request);
+	py_request_release(&question.request);
 	return out;
 }
 

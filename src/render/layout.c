@@ -227,7 +227,7 @@ static uint32_t table_layout_last_figure(const struct ss_render_layout *layout, 
 	return figures > least ? last : SS_RENDER_COLUMNS_MAX;
 }
 
-/* The last column of times, bytes or counts that are 0 in every row; SS_RENDER_COLUMNS_MAX: none. */
+/* The last column of times, bytes or counts that is all 0; SS_RENDER_COLUMNS_MAX: none. */
 static uint32_t table_layout_zero_figure(const struct ss_render_layout *layout)
 {
 	const struct ss_view *view = layout->table->view;

@@ -100,7 +100,7 @@ static inline struct ss_cells *row_next_cells(struct ss_table *table)
 	return table->failed ? NULL : &table->cells[column];
 }
 
-/* Keeps a little more of a long text than a cell may show, so that ss_table_limit_texts() cuts it. */
+/* Keeps more of a long text than a cell may show, so that ss_table_limit_texts() cuts it. */
 static size_t text_length_cut(const char *text, size_t length)
 {
 	if (length <= SS_TEXT_MAX + 4)

@@ -183,8 +183,8 @@ struct ss_jumps {
 
 /*
  * Groups of columns. Those of a pack are unpacked and checked when somebody needs them
- * (ss_trace_need_columns() in pack/pack.h): until then their addresses are NULL, but the numbers of rows
- * are there.
+ * (ss_trace_need_columns() in pack/pack.h): until then their addresses are NULL, but the numbers
+ * of rows are there.
  */
 enum ss_columns {
 	SS_COLUMNS_KIND = 1 << 0, /* with any other group of slices */

@@ -130,7 +130,7 @@ def without_pairs(truth, rows, collectives):
     large = {group["name"] for group in truth["groups"] if len(group["ranks"]) > 2}
     if any(row["group"] in large and row["wait_ns"] is None for row in rows):
         return collectives
-    return [collective for collective in collectives if collective.is_symmetric or collective.group not in large]
+    return [one for one in collectives if one.is_symmetric or one.group not in large]
 
 
 def zero_of(rows, group):
@@ -166,8 +166,8 @@ def count_matched(rows, group):
 
 def share_matched(rows, collectives):
     """
-    Of the collectives, ours and true ones, the share that is in both. Group by group: clocks of ranks
-    that no collective connects cannot be compared.
+    Of the collectives, ours and true ones, the share that is in both. Group by group: clocks of
+    ranks that no collective connects cannot be compared.
     """
     by_group, own = {}, {}
     for collective in sorted(collectives, key=lambda m: m.start_ns):

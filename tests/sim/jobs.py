@@ -117,7 +117,8 @@ def check(stepscope, job, condition):
         least = 1 if "--sequence" in condition else MATCHED_SHARE
         share = job_truth.share_matched(found, collectives)
         if share < least:
-            yield f"{100 * share:.3f} % of {len(collectives)} collectives are right, ours {len(found)}"
+            yield (f"{100 * share:.3f} % of {len(collectives)} collectives are right, "
+                   f"ours {len(found)}")
         broken = sum(row["causality"] == "broken" for row in found)
         if broken:
             yield f"{broken} collectives break causality"

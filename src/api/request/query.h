@@ -76,7 +76,8 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 				 struct ss_text *out, struct ss_error *err);
 
 /*
- * ../snapshots.c: runs what ss_request_find_memory() found; `run` is what the output says about itself.
+ * ../snapshots.c: runs what ss_request_find_memory() found; `run` is what the output says about
+ * itself.
  */
 SS_MUST_USE
 enum ss_status ss_session_run_memory(const struct ss_snapshot_subject *subject,

@@ -80,7 +80,7 @@ static enum ss_status request_add_parameter(struct ss_viewer_request *asked,
 		return ss_fail(err, SS_ERR_USAGE, "parameter '%s' is given twice", part);
 	if (asked->count == SS_PARAMETERS_MAX)
 		return ss_fail(err, SS_ERR_LIMIT, "too many parameters");
-	asked->parameters[asked->count++] = (struct ss_parameter){ part, value };
+	asked->parameters[asked->count++] = (struct ss_route_parameter){ part, value };
 	return SS_OK;
 }
 

@@ -20,7 +20,7 @@
 /* Longer requests are refused: the longest list tracks or ranks. */
 #define SS_TARGET_MAX 16384
 
-struct ss_parameter {
+struct ss_route_parameter {
 	const char *name, *value;
 };
 
@@ -29,7 +29,7 @@ struct ss_viewer_request {
 	const struct ss_runs *runs;
 	struct ss_session *session; /* the run that the request is about */
 	const char *rest; /* after the route's name: "operators" of "view/operators"; "" */
-	struct ss_parameter parameters[SS_PARAMETERS_MAX];
+	struct ss_route_parameter parameters[SS_PARAMETERS_MAX];
 	uint32_t count;
 };
 

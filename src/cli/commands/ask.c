@@ -37,14 +37,14 @@ static int ask_run(const struct command *command, const struct arguments *argume
 	if (status != SS_OK)
 		return show_end(command->name, status, &shown, &answer.body, &err);
 	show_failed(session, command->name);
-	progress_prepare(&bar, cli_option_text(arguments, "progress"));
-	ss_session_watch(session, progress_step, &bar);
+	cli_progress_prepare(&bar, cli_option_text(arguments, "progress"));
+	ss_session_watch(session, cli_progress_step, &bar);
 	status = ss_runs_new(&runs, &err);
 	if (status == SS_OK)
 		status = ss_runs_add(runs, session, &err);
 	if (status == SS_OK)
 		status = ss_ask(runs, arguments->paths[0], &answer, &err);
-	progress_clear(&bar);
+	cli_progress_clear(&bar);
 	ss_runs_free(runs);
 	ss_session_close(session);
 	return show_end(command->name, status, &shown, &answer.body, &err);

@@ -168,10 +168,10 @@ static enum ss_status check_judge(const struct arguments *arguments, struct ss_c
 	SS_TRY(show_load(arguments, &open, session, err));
 	show_failed(*session, "check");
 	SS_TRY(cli_baselines_add(arguments, *session, checking, err));
-	progress_prepare(&bar, cli_option_text(arguments, "progress"));
-	ss_session_watch(*session, progress_step, &bar);
+	cli_progress_prepare(&bar, cli_option_text(arguments, "progress"));
+	ss_session_watch(*session, cli_progress_step, &bar);
 	status = ss_checking_end(checking, *session, threshold, err);
-	progress_clear(&bar);
+	cli_progress_clear(&bar);
 	return status;
 }
 

@@ -123,7 +123,7 @@ static bool serve_on_progress(void *context, const struct ss_progress *progress)
 
 	ss_server_progress(visit->server, visit->run, visit->run_count, progress);
 	serve_show_link(visit);
-	return progress_step(&visit->bar, progress) && !stopped;
+	return cli_progress_step(&visit->bar, progress) && !stopped;
 }
 
 static enum ss_status serve_load_run(struct serve_visit *visit, const char *const *paths,
@@ -142,7 +142,7 @@ static enum ss_status serve_load_run(struct serve_visit *visit, const char *cons
 	if (visit->run)
 		open.run = NULL;
 	status = ss_session_open(&open, session, err);
-	progress_clear(&visit->bar);
+	cli_progress_clear(&visit->bar);
 	if (status == SS_OK)
 		status = ss_runs_add(visit->runs, *session, err);
 	if (status != SS_OK)
@@ -301,7 +301,7 @@ static int serve_run(const struct command *command, const struct arguments *argu
 			strerror(errno));
 		return EXIT_FAILED;
 	}
-	progress_prepare(&visit.bar, cli_option_text(arguments, "progress"));
+	cli_progress_prepare(&visit.bar, cli_option_text(arguments, "progress"));
 	return serve_start(&visit);
 }
 

@@ -177,15 +177,15 @@ static int sql_run_session(const char *what, const struct arguments *arguments,
 	if (words->path_count)
 		status = open_traces(arguments, words, query, &err);
 	if (status == SS_OK && query->session) {
-		progress_begin(&bar, cli_option_text(arguments, "progress"));
-		ss_session_watch(query->session, progress_step, &bar);
+		cli_progress_begin(&bar, cli_option_text(arguments, "progress"));
+		ss_session_watch(query->session, cli_progress_step, &bar);
 	}
 	if (status == SS_OK && (words->query || words->file))
 		status = sql_run_queries(query, words, &err);
 	else if (status == SS_OK)
 		code = prompt_run(query);
 	if (status == SS_OK && query->session)
-		progress_end(&bar);
+		cli_progress_end(&bar);
 	ss_sql_close(query->sql);
 	ss_session_close(query->session);
 	return code == EXIT_FINE ? show_end(what, status, query->shown, &none, &err) : code;

@@ -107,10 +107,10 @@ static enum ss_status store_runs_add_session(struct store_runs *runs, struct ss_
 	struct progress_bar bar;
 	enum ss_status status;
 
-	progress_begin(&bar, cli_option_text(arguments, "progress"));
-	ss_session_watch(session, progress_step, &bar);
+	cli_progress_begin(&bar, cli_option_text(arguments, "progress"));
+	ss_session_watch(session, cli_progress_step, &bar);
 	status = ss_run_store_add(&runs->store, session, &run, &runs->last, err);
-	progress_end(&bar);
+	cli_progress_end(&bar);
 	free(real);
 	return status;
 }

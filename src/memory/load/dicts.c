@@ -185,7 +185,7 @@ static bool dict_is_text(const struct dict_fields *fields, enum dict_key key, ui
 }
 
 static uint32_t dict_part_index(const struct dict_fields *fields, enum dict_key key,
-				enum ss_part part, uint32_t none)
+				enum ss_snapshot_part part, uint32_t none)
 {
 	return dict_has(fields, key) && ss_part_of(fields->values[key]) == part
 		       ? ss_part_index(fields->values[key])

@@ -249,7 +249,7 @@ static bool reader_add_range(struct ss_snapshot_reader *reader, struct ss_part_r
 
 /* The range that the list is already, or a new one. */
 static enum ss_status reader_open_range(struct ss_snapshot_reader *reader, uint64_t *content,
-					enum ss_part part, uint32_t first,
+					enum ss_snapshot_part part, uint32_t first,
 					struct ss_part_range **out, struct ss_error *err)
 {
 	uint32_t index = (uint32_t)*content;
@@ -273,7 +273,7 @@ static enum ss_status reader_read_rows(struct ss_snapshot_reader *reader, uint64
 				       const struct ss_pickle_value *items, uint32_t count,
 				       struct ss_error *err)
 {
-	enum ss_part part = ss_part_of(&items[0]);
+	enum ss_snapshot_part part = ss_part_of(&items[0]);
 	uint32_t first = ss_part_index(&items[0]);
 	struct ss_part_range *range;
 

@@ -13,7 +13,7 @@
 #include "read/pickle.h"
 
 /* What a container is; the number that stands for it is kind << 32 | index. */
-enum ss_part {
+enum ss_snapshot_part {
 	SS_PART_NONE, /* an empty container, or no container */
 	SS_PART_EVENT,
 	SS_PART_FRAME,
@@ -31,7 +31,7 @@ enum ss_part {
 
 /* Rows of one kind that follow each other. */
 struct ss_part_range {
-	uint32_t part; /* enum ss_part; SS_PART_RANGE: of lists, in `lists` */
+	uint32_t part; /* enum ss_snapshot_part; SS_PART_RANGE: of lists, in `lists` */
 	uint32_t first, count;
 };
 
@@ -66,9 +66,10 @@ struct ss_snapshot_reader {
 	struct ss_pickle_value segments, traces, host_segments, host_traces, settings, annotations;
 };
 
-static inline enum ss_part ss_part_of(const struct ss_pickle_value *value)
+static inline enum ss_snapshot_part ss_part_of(const struct ss_pickle_value *value)
 {
-	return value->kind < SS_PICKLE_LIST ? SS_PART_NONE : (enum ss_part)(value->content >> 32);
+	return value->kind < SS_PICKLE_LIST ? SS_PART_NONE
+					    : (enum ss_snapshot_part)(value->content >> 32);
 }
 
 static inline uint32_t ss_part_index(const struct ss_pickle_value *value)
@@ -76,7 +77,7 @@ static inline uint32_t ss_part_index(const struct ss_pickle_value *value)
 	return (uint32_t)value->content;
 }
 
-static inline uint64_t ss_part_content(enum ss_part part, uint32_t index)
+static inline uint64_t ss_part_content(enum ss_snapshot_part part, uint32_t index)
 {
 	return (uint64_t)part << 32 | index;
 }

@@ -13,7 +13,7 @@
 #include "view/view.h"
 #include "trace/order.h"
 
-enum group { EACH, BY_SIZE };
+enum allocations_group { EACH, BY_SIZE };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

@@ -9,7 +9,7 @@
 #include "memory/events/pools.h"
 #include "view/view.h"
 
-enum group { COARSE, FINE, ALL };
+enum memory_curve_group { COARSE, FINE, ALL };
 
 /* As many as fit two or three pages of a terminal, and the pixels of a plot. */
 static const uint32_t part_counts[] = { [COARSE] = 64, [FINE] = 512 };

@@ -16,7 +16,7 @@
 #include "memory/events/alloc.h"
 #include "view/view.h"
 
-enum group { BY_OP, BY_LINE, BY_MODULE };
+enum memory_ops_group { BY_OP, BY_LINE, BY_MODULE };
 
 /* Programs nest operators a few dozen deep; beyond this, outer operators are not charged. */
 #define NEST_MAX 1000
@@ -59,7 +59,7 @@ struct memory_op_tally {
 
 struct memory_op_counting {
 	const struct ss_trace *trace;
-	enum group group;
+	enum memory_ops_group group;
 	const struct ss_allocs *allocs;
 	const struct ss_ops *ops;
 	const struct ss_places *places;
@@ -261,7 +261,7 @@ static void memory_ops_add_row(const struct memory_op_counting *work, struct ss_
 
 	ss_row_begin(out);
 	ss_row_text(out, device);
-	for (enum group group = BY_OP; group <= BY_MODULE; group++)
+	for (enum memory_ops_group group = BY_OP; group <= BY_MODULE; group++)
 		ss_row_text(out, group == work->group ? name : NULL);
 	ss_row_int_known(out, paired ? tally->at_peak_bytes : -1);
 	ss_row_share(out, (double)tally->at_peak_bytes, paired ? (double)peak_bytes : 0);

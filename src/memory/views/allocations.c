@@ -15,7 +15,7 @@
 #include "memory/holders/calls.h"
 #include "memory/training_steps.h"
 
-enum group { EACH, BY_LINE, BY_STACK, BY_CALL };
+enum snapshot_allocations_group { EACH, BY_LINE, BY_STACK, BY_CALL };
 
 /* Rows that are listed, of millions; sums are over all. */
 #define SHOWN_MAX 10000

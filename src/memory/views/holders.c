@@ -8,7 +8,7 @@
 #include "memory/events/pools.h"
 #include "memory/holders/calls.h"
 
-enum group { BY_LINE, BY_STACK, BY_CATEGORY, BY_CALL };
+enum holders_group { BY_LINE, BY_STACK, BY_CATEGORY, BY_CALL };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,

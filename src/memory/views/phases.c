@@ -13,7 +13,7 @@
 #include "memory/subject.h"
 #include "memory/training_steps.h"
 
-enum group { BY_PHASE, BY_STEP };
+enum snapshot_phases_group { BY_PHASE, BY_STEP };
 
 enum part { SETUP, FORWARD, BACKWARD, OPTIMIZER, OTHER, PARTS };
 

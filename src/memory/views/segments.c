@@ -7,7 +7,7 @@
 #include "memory/events/pools.h"
 #include "memory/subject.h"
 
-enum group { BY_SEGMENT, BY_BLOCK };
+enum segments_group { BY_SEGMENT, BY_BLOCK };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,

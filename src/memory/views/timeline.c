@@ -13,7 +13,7 @@
 #include "memory/events/pools.h"
 #include "memory/holders/live_blocks.h"
 
-enum group { COARSE, FINE, ALL, BY_LINE, BY_STACK };
+enum snapshot_timeline_group { COARSE, FINE, ALL, BY_LINE, BY_STACK };
 
 static const uint32_t part_counts[] = {
 	[COARSE] = 64, [FINE] = 512, [ALL] = 0, [BY_LINE] = 64, [BY_STACK] = 64
