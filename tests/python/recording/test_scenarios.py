@@ -55,7 +55,7 @@ SAID = {
     "no_local_disk": "nothing is recorded: cannot write to '/dev/null/x'",
     "forked": "fork=True copies the training process",
     "fork_ends_the_process": "1 rank · 2 steps",
-    "slower_afterwards": "slower since the recording(.|\n)*nothing is recorded: training was slower",
+    "slower_afterwards": "slower since the recording(.|\n)*nothing is recorded: training was",
     "writer_is_killed": "was ended by SIGKILL",
     "nested": "another recording is going on",
     "started_twice": "has been started already",
