@@ -6,7 +6,7 @@
  *
  * This folder knows the frame: version, checksums, and where the trace is. What is in the two
  * other parts is declared by who has the structs: load/digest_fields.c and
- * diagnose/summary/kept_fields.c.
+ * diagnose/summary/rank_summary.c.
  */
 #ifndef SS_TRACE_DIGEST_DIGEST_FILE_H
 #define SS_TRACE_DIGEST_DIGEST_FILE_H

@@ -50,7 +50,7 @@ static const struct rule_case cases[] = {
 	"segment 0x1000000 6291456; block 0x1000000 3145728 3145728 used opt;" \
 	"block 0x1300000 3145728 0 free; segalloc 0x1000000 6291456;"          \
 	"alloc 0x1000000 3145728 opt; alloc 0x1300000 1048576 fwd; free 0x1300000 1048576 bwd"
-/* Three runs of a call, 100 and 50 bytes each, freed by backward; see snapshot/views.c. */
+/* Three runs of a call, 100 and 50 bytes each, freed by backward; see memory/views. */
 #define RUNS                                                                                      \
 	"alloc 1 100 head; alloc 2 50 tail; alloc 3 100 head; alloc 4 50 tail; alloc 5 100 head;" \
 	"alloc 6 50 tail; free 6 50 bwd; free 5 100 bwd; free 4 50 bwd; free 3 100 bwd;"          \
