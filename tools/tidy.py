@@ -40,7 +40,7 @@ PAGE_SUFFIXES = (".ts", ".tsx", ".mjs", ".css", ".html")
 # A layer may include itself and what stands before it.
 LAYERS = (
     "base", "read", "redact", "trace", "table", "view", "analyze", "memory", "ranks",
-    "load", "replay", "diagnose", "timeline", "check", "render", "api",
+    "load", "replay", "attribute", "diagnose", "timeline", "check", "render", "api",
 )  # fmt: skip
 # The rooms of a layer, likewise; "" is the folder itself. In other layers rooms know each other.
 ROOMS = {

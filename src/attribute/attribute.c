@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attribute.c - makes the tree of places of one rank, and sums time and excess up to the step.
+ */
+#include "attribute/attribute.h"
+
+#include <string.h>
+
+#include "attribute/rows.h"
+
+static const char *const excess_kinds[] = {
+	[SS_EXCESS_NONE] = "normal",         [SS_EXCESS_BESIDE] = "beside training",
+	[SS_EXCESS_INPUT] = "input",         [SS_EXCESS_UNANSWERED] = "without gradients",
+	[SS_EXCESS_ENGINE] = "in backward",  [SS_EXCESS_AGAIN] = "repeated backward",
+	[SS_EXCESS_LOOP] = "loop",           [SS_EXCESS_CHAIN] = "element-wise",
+	[SS_EXCESS_COPIES] = "copies",       [SS_EXCESS_DOUBLE] = "float64",
+	[SS_EXCESS_HOOK] = "every operator", [SS_EXCESS_SLOW] = "slow products",
+	[SS_EXCESS_FIRST] = "first calls",   [SS_EXCESS_COLLECTIVE] = "collectives",
+	[SS_EXCESS_GAP] = "unrecorded",      [SS_EXCESS_IDLE] = "idle GPU",
+};
+
+const char *ss_excess_kind_name(enum ss_excess_kind kind)
+{
+	return excess_kinds[kind];
+}
+
+/* Adds a moment to its place alone; sums go up when all are there. */
+static void add_moment(void *context, const struct ss_attribution_moment *moment)
+{
+	struct ss_attribution *of = context;
+	struct ss_place_node *node;
+
+	if (of->failed)
+		return;
+	node = &of->nodes[moment->node];
+	ss_ns_add(&node->time_ns, moment->to_ns - moment->from_ns);
+	ss_ns_add(&node->excess_ns, moment->excess_ns);
+	ss_ns_add(&node->kinds_ns[moment->kind], moment->excess_ns);
+}
+
+/* Children have larger numbers than their parents. */
+static void sum_up(struct ss_attribution *of)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+
+	for (uint32_t i = 0; rows && i < rows->count; i++)
+		if (rows->node[i])
+			of->nodes[rows->node[i] - 1].calls++;
+	for (uint32_t i = of->node_count; i-- > 1;) {
+		struct ss_place_node *node = &of->nodes[i], *up = &of->nodes[node->parent];
+
+		ss_ns_add(&up->time_ns, node->time_ns);
+		ss_ns_add(&up->excess_ns, node->excess_ns);
+		for (uint32_t k = 0; k < SS_EXCESS_KINDS; k++)
+			ss_ns_add(&up->kinds_ns[k], node->kinds_ns[k]);
+	}
+}
+
+void ss_attribution_release(struct ss_attribution *attribution)
+{
+	struct ss_attribution_rows *rows = attribution->rows;
+
+	if (!attribution->memory)
+		return;
+	if (rows) {
+		ss_memory_free(attribution->memory, rows->chain,
+			       rows->chain_capacity * sizeof(*rows->chain));
+		ss_memory_free(attribution->memory, rows->spans,
+			       rows->span_capacity * sizeof(*rows->spans));
+	}
+	ss_memory_free(attribution->memory, attribution->nodes,
+		       attribution->node_capacity * sizeof(*attribution->nodes));
+	ss_records_release(&attribution->keys);
+	ss_strings_release(&attribution->labels);
+	ss_arena_release(&attribution->arena);
+	*attribution = (struct ss_attribution){ 0 };
+}
+
+static bool begin(struct ss_attribution *out)
+{
+	/* the key of a node: parent, label, type */
+	return ss_strings_init(&out->labels, out->memory) &&
+	       ss_records_init(&out->keys, out->memory, 3 * sizeof(uint32_t)) &&
+	       ss_attribution_below(out, 0, SS_PLACE_STEP, SS_PLACE_NO_PHASE, "step", 4) == 0 &&
+	       !out->failed;
+}
+
+enum ss_status ss_attribution_make(struct ss_attribution *out, struct ss_facts *facts,
+				   const struct ss_attribution_options *options,
+				   struct ss_memory *memory, struct ss_error *err)
+{
+	const struct ss_phases *phases;
+	bool whole;
+
+	SS_TRY(ss_facts_phases(facts, &phases, err));
+	*out = (struct ss_attribution){ .trace = facts->trace,
+					.memory = memory,
+					.phases = phases,
+					.main = phases->main,
+					.step_ns = ss_cover_length(options->steps),
+					.has_device = options->idle != NULL };
+	ss_arena_init(&out->arena, memory);
+	whole = begin(out);
+	if (whole && out->main != SS_NO_ROW) {
+		whole = ss_attribution_fill_rows(out, phases) &&
+			ss_attribution_fill_normals(out, options->steps);
+		if (whole)
+			ss_attribution_walk(out, options, add_moment, out);
+	}
+	if (whole && !out->failed) {
+		sum_up(out);
+		return SS_OK;
+	}
+	ss_attribution_release(out);
+	return ss_fail_memory(err, "the places of a step");
+}
+
+uint32_t ss_attribution_heaviest(const struct ss_attribution *attribution, uint32_t node)
+{
+	uint32_t best = SS_NO_ROW;
+
+	for (uint32_t i = node + 1; i < attribution->node_count; i++)
+		if (attribution->nodes[i].parent == node && attribution->nodes[i].excess_ns > 0 &&
+		    (best == SS_NO_ROW ||
+		     attribution->nodes[i].excess_ns > attribution->nodes[best].excess_ns))
+			best = i;
+	return best;
+}
+
+enum ss_excess_kind ss_attribution_kind(const struct ss_attribution *attribution, uint32_t node)
+{
+	const int64_t *kinds = attribution->nodes[node].kinds_ns;
+	enum ss_excess_kind best = SS_EXCESS_NONE;
+
+	for (uint32_t k = 1; k < SS_EXCESS_KINDS; k++)
+		if (kinds[k] > 0 && (best == SS_EXCESS_NONE || kinds[k] > kinds[best]))
+			best = (enum ss_excess_kind)k;
+	return best;
+}
+
+bool ss_attribution_is_in(const struct ss_attribution *attribution, uint32_t node, uint32_t above)
+{
+	while (node != above && node)
+		node = attribution->nodes[node].parent;
+	return node == above;
+}

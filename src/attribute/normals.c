@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * normals.c - what of a row's time is more than normal, by small rules of thumb.
+ *
+ * Each gives rows a share of their own time that exceeds what is normal, and a kind. They need
+ * shapes, types or autograd's links; where a file lacks those, they stay silent. Thresholds were
+ * tuned on 32 planted faults and their fixed twins (docs/accuracy.md).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/work/operands.h"
+#include "attribute/rows.h"
+#include "base/median.h"
+
+/* Operators on fewer elements take as long in float32: dispatch, not arithmetic. */
+#define DOUBLE_ELEMENTS_MIN 256
+
+/* An operator that touches no data takes 1 to 5 us; from here on something else runs with it. */
+#define HOOK_NS 15000
+/* So many of them before the quartile says something. */
+#define HOOK_CALLS_MIN 20
+
+/* No core of the last ten years computes a large product below 1 GFLOP/s. */
+#define SLOW_FLOPS_PER_NS 1.0
+#define SLOW_FLOPS_MIN 1e6
+
+/* A first call is start-up if it takes so many times the usual one, and a millisecond. */
+#define FIRST_FACTOR 10
+#define FIRST_NS 1000000
+
+void ss_attribution_raise(struct ss_attribution *of, uint32_t row, double share,
+			  enum ss_excess_kind kind)
+{
+	struct ss_attribution_rows *rows = of->rows;
+	uint32_t i = row - rows->first;
+
+	if (share > (double)rows->excess[i]) {
+		rows->excess[i] = (float)(share < 1 ? share : 1);
+		rows->kind[i] = (uint8_t)kind;
+	}
+}
+
+static bool read_operands(const struct ss_trace *trace, uint32_t row, struct ss_operands *out)
+{
+	uint32_t args = trace->slices.args[row];
+
+	return args != SS_NO_ARGS && trace->slices.kind[row] == SS_KIND_OP &&
+	       ss_operands_read(out, trace, ss_records_at(&trace->op_args, args));
+}
+
+double ss_attribution_elements(const struct ss_trace *trace, uint32_t row, bool *is_double)
+{
+	struct ss_operands operands;
+	double most = 0;
+
+	*is_double = false;
+	if (!read_operands(trace, row, &operands))
+		return 0;
+	for (uint32_t i = 0; i < operands.count; i++) {
+		const struct ss_operand *tensor = ss_operand_tensor(&operands, i);
+
+		if (!tensor)
+			continue;
+		*is_double |= tensor->dtype == SS_DTYPE_FP64;
+		if (ss_operand_elements(tensor) > most)
+			most = ss_operand_elements(tensor);
+	}
+	return most;
+}
+
+/* 2mnk of a product of matrices; 0: not one, or its shapes are not recorded. */
+static double flops_of_row(const struct ss_attribution *of, uint32_t row)
+{
+	const struct ss_string *name = &of->trace->names.items[of->trace->slices.name[row]];
+	uint32_t first = strstr(name->text, "addmm") || strstr(name->text, "baddbmm") ? 1 : 0;
+	const struct ss_operand *a, *b;
+	struct ss_operands operands;
+
+	if (!(ss_attribution_traits(of, row) & SS_TRAIT_MATRIX) ||
+	    !read_operands(of->trace, row, &operands))
+		return 0;
+	a = ss_operand_tensor(&operands, first);
+	b = ss_operand_tensor(&operands, first + 1);
+	if (!a || !b || !b->rank || b->rank > SS_OPERAND_DIMS_MAX)
+		return 0;
+	return 2 * ss_operand_elements(a) * (double)b->dims[b->rank - 1];
+}
+
+static bool is_op_row(const struct ss_attribution *of, uint32_t row)
+{
+	return of->trace->slices.kind[row] == SS_KIND_OP;
+}
+
+/* --- rows by themselves ----------------------------------------------------------------- */
+
+/* Part of an operator that backward answers, or of one that is in excess already. */
+static bool is_inside_answered(const struct ss_attribution *of, uint32_t row)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+	uint32_t i = row - rows->first, up = rows->parent[i];
+
+	return up != SS_NO_ROW && rows->phase[up - rows->first] == rows->phase[i] &&
+	       (rows->answered[up - rows->first] & SS_ANSWERED_AROUND);
+}
+
+/* Rows come after their parents: marks those whose inside belongs to an answered operator. */
+static void mark_around(struct ss_attribution *of, uint32_t row)
+{
+	struct ss_attribution_rows *rows = of->rows;
+	uint32_t i = row - rows->first;
+
+	if ((rows->answered[i] & SS_ANSWERED_ITSELF) || (rows->answered[i] && is_op_row(of, row)) ||
+	    rows->kind[i] == SS_EXCESS_UNANSWERED || is_inside_answered(of, row))
+		rows->answered[i] |= SS_ANSWERED_AROUND;
+}
+
+/* In backward: an operator that is neither a gradient nor the engine's own addition. */
+static bool is_in_engine(const struct ss_attribution *of, uint32_t row)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+	uint32_t up = rows->parent[row - rows->first];
+	uint16_t traits = ss_attribution_traits(of, row);
+
+	return is_op_row(of, row) && up != SS_NO_ROW &&
+	       (ss_attribution_traits(of, up) & SS_TRAIT_ENGINE) &&
+	       !(ss_attribution_traits(of, up) & SS_TRAIT_ACCUMULATE) &&
+	       !(traits & (SS_TRAIT_GRAD_NODE | SS_TRAIT_ACCUMULATE | SS_TRAIT_ADDS));
+}
+
+static bool is_outer_copy(const struct ss_attribution *of, uint32_t row)
+{
+	uint32_t up = of->rows->parent[row - of->rows->first];
+	uint16_t around;
+
+	if (!is_op_row(of, row) || !(ss_attribution_traits(of, row) & SS_TRAIT_COPY))
+		return false;
+	if (up == SS_NO_ROW || !is_op_row(of, up))
+		return true;
+	around = ss_attribution_traits(of, up);
+	return around & (SS_TRAIT_COPY | SS_TRAIT_GRAD_NODE);
+}
+
+static void judge_row(struct ss_attribution *of, uint32_t row)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+	uint32_t i = row - rows->first;
+	uint8_t phase = rows->phase[i];
+	bool is_frame = of->trace->slices.kind[row] == SS_KIND_PYTHON;
+	bool in_model = phase == SS_PLACE_FORWARD || phase == SS_PLACE_BACKWARD, is_double;
+
+	if (of->trains && phase == SS_PLACE_BESIDE)
+		ss_attribution_raise(of, row, 1, SS_EXCESS_BESIDE);
+	if (of->trains && phase == SS_PLACE_INPUT)
+		ss_attribution_raise(of, row, 1, SS_EXCESS_INPUT);
+	if (phase == SS_PLACE_BACKWARD && is_in_engine(of, row))
+		ss_attribution_raise(of, row, 1, SS_EXCESS_ENGINE);
+	if (of->trains && in_model && is_outer_copy(of, row))
+		ss_attribution_raise(of, row, 1, SS_EXCESS_COPIES);
+	if (of->trains && phase == SS_PLACE_FORWARD && !rows->answered[i] &&
+	    (!is_frame || (ss_attribution_traits(of, row) & SS_TRAIT_USER)) &&
+	    !is_inside_answered(of, row))
+		ss_attribution_raise(of, row, 1, SS_EXCESS_UNANSWERED);
+	if (in_model && is_op_row(of, row) &&
+	    ss_attribution_elements(of->trace, row, &is_double) > DOUBLE_ELEMENTS_MIN && is_double)
+		ss_attribution_raise(of, row, 0.5, SS_EXCESS_DOUBLE);
+}
+
+/* --- something runs at every operator ------------------------------------------------------ */
+
+/* Own time of each row: without what is nested in it. */
+static int64_t *own_times(const struct ss_attribution *of, struct ss_arena *scratch)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+	const int64_t *durations = of->trace->slices.dur_ns + rows->first;
+	int64_t *own = SS_ARENA_NEW(scratch, int64_t, (size_t)rows->count + 1);
+
+	for (uint32_t i = 0; own && i < rows->count; i++) {
+		own[i] += durations[i];
+		if (rows->parent[i] != SS_NO_ROW)
+			own[rows->parent[i] - rows->first] -= durations[i];
+	}
+	return own;
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* What operators without data of a phase take: the lower quartile; 0: too few, or as usual. */
+static int64_t hook_of_phase(const struct ss_attribution *of, const int64_t *own, uint8_t phase,
+			     int64_t *times)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (rows->phase[i] == phase &&
+		    (rows->answered[i] & (SS_ANSWERED_ITSELF | SS_ANSWERED_INSIDE)) &&
+		    is_op_row(of, rows->first + i) &&
+		    (ss_attribution_traits(of, rows->first + i) & SS_TRAIT_NO_DATA))
+			times[count++] = own[i];
+	if (count < HOOK_CALLS_MIN)
+		return 0;
+	qsort(times, count, sizeof(*times), compare_ns);
+	return times[count / 4] > HOOK_NS ? times[count / 4] : 0;
+}
+
+static bool find_hooks(struct ss_attribution *of, struct ss_arena *scratch)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+	int64_t *own = own_times(of, scratch);
+	int64_t *times = SS_ARENA_NEW(scratch, int64_t, (size_t)rows->count + 1);
+
+	if (!own || !times)
+		return false;
+	for (uint8_t phase = SS_PLACE_FORWARD; phase <= SS_PLACE_BACKWARD; phase++) {
+		int64_t hook_ns = hook_of_phase(of, own, phase, times);
+
+		for (uint32_t i = 0; hook_ns && i < rows->count; i++)
+			if (rows->phase[i] == phase && is_op_row(of, rows->first + i) &&
+			    own[i] > HOOK_NS)
+				ss_attribution_raise(of, rows->first + i,
+						     (double)hook_ns / (double)own[i],
+						     SS_EXCESS_HOOK);
+	}
+	return true;
+}
+
+/* --- calls compared with their equals ------------------------------------------------------- */
+
+/* Equal calls: name and arguments; first calls are compared by name alone. */
+struct call_key {
+	uint32_t name, args;
+};
+
+struct call {
+	uint32_t group, row;
+	uint32_t before; /* calls of the group that came earlier */
+	int64_t dur_ns;
+};
+
+static int call_compare(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->dur_ns != y->dur_ns)
+		return x->dur_ns < y->dur_ns ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static bool group_calls(struct ss_attribution *of, struct call *calls, uint32_t count,
+			uint32_t *seen, bool by_shape)
+{
+	const struct ss_slices *slices = &of->trace->slices;
+	struct ss_records keys;
+	bool whole = ss_records_init(&keys, of->memory, sizeof(struct call_key));
+
+	for (uint32_t i = 0; i < count && whole; i++) {
+		struct call_key key = { slices->name[calls[i].row],
+					by_shape ? slices->args[calls[i].row] : 0 };
+		uint32_t groups = keys.count;
+
+		calls[i].group = ss_records_add(&keys, &key);
+		whole = calls[i].group != SS_NO_ID;
+		if (whole && calls[i].group == groups)
+			seen[groups] = 0;
+		if (whole)
+			calls[i].before = seen[calls[i].group]++;
+	}
+	ss_records_release(&keys);
+	if (whole && count)
+		qsort(calls, count, sizeof(*calls), call_compare);
+	return whole;
+}
+
+static uint32_t group_end(const struct call *calls, uint32_t count, uint32_t from)
+{
+	uint32_t to = from;
+
+	while (to < count && calls[to].group == calls[from].group)
+		to++;
+	return to;
+}
+
+/* Large products whose usual rate is below what any core reaches. */
+static bool find_slow(struct ss_attribution *of, struct call *calls, uint32_t *seen)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (flops_of_row(of, rows->first + i) > SLOW_FLOPS_MIN)
+			calls[count++] = (struct call){
+				.row = rows->first + i,
+				.dur_ns = of->trace->slices.dur_ns[rows->first + i]
+			};
+	if (!group_calls(of, calls, count, seen, true))
+		return false;
+	for (uint32_t from = 0, to; from < count; from = to) {
+		double flops = flops_of_row(of, calls[from].row);
+		int64_t usual_ns;
+
+		to = group_end(calls, count, from);
+		usual_ns = calls[from + (to - from) / 2].dur_ns;
+		if (usual_ns <= 0 || flops / (double)usual_ns >= SLOW_FLOPS_PER_NS)
+			continue;
+		for (uint32_t i = from; i < to; i++)
+			ss_attribution_raise(of, calls[i].row,
+					     1 - flops / SLOW_FLOPS_PER_NS /
+							     (double)calls[i].dur_ns,
+					     SS_EXCESS_SLOW);
+	}
+	return true;
+}
+
+static bool is_first_call_candidate(const struct ss_attribution *of, uint32_t row)
+{
+	uint32_t up = of->rows->parent[row - of->rows->first];
+	uint32_t flags = ss_slice_flags(of->trace, row);
+
+	if (flags & (SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL | SS_NAME_BACKWARD))
+		return false;
+	if (ss_kind_is_call(of->trace->slices.kind[row]))
+		return true;
+	return is_op_row(of, row) && (up == SS_NO_ROW || !is_op_row(of, up));
+}
+
+/* The first calls of a name that take many times the usual: loading, compiling, allocating. */
+static bool find_first_calls(struct ss_attribution *of, struct call *calls, uint32_t *seen)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (is_first_call_candidate(of, rows->first + i))
+			calls[count++] = (struct call){
+				.row = rows->first + i,
+				.dur_ns = of->trace->slices.dur_ns[rows->first + i]
+			};
+	if (!group_calls(of, calls, count, seen, false))
+		return false;
+	for (uint32_t from = 0, to; from < count; from = to) {
+		int64_t usual_ns;
+
+		to = group_end(calls, count, from);
+		usual_ns = calls[from + (to - from) / 2].dur_ns;
+		for (uint32_t i = to; i-- > from && to - from >= 3;) {
+			if (calls[i].dur_ns <= FIRST_NS ||
+			    calls[i].dur_ns / FIRST_FACTOR <= usual_ns)
+				break;
+			/* the first twentieth of the calls is early */
+			if (calls[i].before < 1 + (to - from) / 20)
+				ss_attribution_raise(of, calls[i].row,
+						     1 - (double)usual_ns / (double)calls[i].dur_ns,
+						     SS_EXCESS_FIRST);
+		}
+	}
+	return true;
+}
+
+/* --- all of them ----------------------------------------------------------------------------- */
+
+/* What is nested inherits from what is around it; a gradient node from the operator it answers. */
+static void inherit(struct ss_attribution *of)
+{
+	const struct ss_slices *slices = &of->trace->slices;
+	struct ss_attribution_rows *rows = of->rows;
+
+	for (uint32_t i = 0; i < rows->count; i++) {
+		uint32_t row = rows->first + i, up = rows->parent[i];
+		uint32_t forward = slices->kind[row] == SS_KIND_OP ? slices->link[row] : SS_NO_ROW;
+
+		if (rows->phase[i] == SS_PLACE_BACKWARD && ss_attribution_has(of, forward)) {
+			while (rows->parent[forward - rows->first] != SS_NO_ROW &&
+			       is_op_row(of, rows->parent[forward - rows->first]))
+				forward = rows->parent[forward - rows->first];
+			forward -= rows->first;
+			if (rows->kind[forward] == SS_EXCESS_LOOP ||
+			    rows->kind[forward] == SS_EXCESS_CHAIN ||
+			    rows->kind[forward] == SS_EXCESS_COPIES)
+				ss_attribution_raise(of, row, (double)rows->excess[forward],
+						     rows->kind[forward]);
+		}
+		if (up == SS_NO_ROW || rows->phase[up - rows->first] != rows->phase[i] ||
+		    rows->kind[up - rows->first] == SS_EXCESS_HOOK)
+			continue;
+		ss_attribution_raise(of, row, (double)rows->excess[up - rows->first],
+				     rows->kind[up - rows->first]);
+	}
+}
+
+bool ss_attribution_fill_normals(struct ss_attribution *of, const struct ss_cover *steps)
+{
+	struct ss_arena scratch;
+	struct call *calls;
+	uint32_t *seen;
+	bool whole;
+
+	ss_arena_init(&scratch, of->memory);
+	calls = SS_ARENA_NEW(&scratch, struct call, (size_t)of->rows->count + 1);
+	seen = SS_ARENA_NEW(&scratch, uint32_t, (size_t)of->rows->count + 1);
+	/* of a device its gaps count: what a row computes matters there only if it is start-up */
+	for (uint32_t i = 0; calls && !of->has_device && i < of->rows->count; i++) {
+		judge_row(of, of->rows->first + i);
+		mark_around(of, of->rows->first + i);
+	}
+	whole = calls && seen && find_first_calls(of, calls, seen) &&
+		(of->has_device || (ss_attribution_find_loops(of, steps) &&
+				    find_hooks(of, &scratch) && find_slow(of, calls, seen)));
+	if (whole)
+		inherit(of);
+	ss_arena_release(&scratch);
+	return whole;
+}

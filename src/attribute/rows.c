@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows.c - parents, phases, and what backward answers, for the rows of the main thread.
+ *
+ * An operator is training if a backward node answers it. A function that holds operators of one
+ * phase has that phase; one that holds several is the training loop. Everything else is beside
+ * training.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "attribute/rows.h"
+#include "base/sort.h"
+
+#define NO_LABEL 0
+
+/* Which of forward, backward and optimizer a row holds. */
+#define MASK(phase) ((uint8_t)(1u << (phase)))
+
+static uint32_t at(const struct ss_attribution *of, uint32_t row)
+{
+	return row - of->rows->first;
+}
+
+/*
+ * A range that begins inside of a helper (record_function.__enter__) and outlives it belongs to
+ * the helper's caller.
+ */
+static void find_parents(struct ss_attribution *of)
+{
+	const struct ss_slices *slices = &of->trace->slices;
+	struct ss_attribution_rows *rows = of->rows;
+
+	for (uint32_t i = 0; i < rows->count; i++) {
+		uint32_t row = rows->first + i, parent = slices->parent[row];
+
+		while (parent != SS_NO_ROW && slices->kind[row] == SS_KIND_ANNOTATION &&
+		       ss_slice_end(slices, parent) < ss_slice_end(slices, row))
+			parent = rows->parent[at(of, parent)];
+		rows->parent[i] = parent;
+	}
+}
+
+/* Forward operators that a backward answers, and everything around them. */
+static void find_answered(struct ss_attribution *of)
+{
+	const struct ss_slices *slices = &of->trace->slices;
+	struct ss_attribution_rows *rows = of->rows;
+
+	for (uint32_t row = 0; row < of->trace->device_from; row++) {
+		uint32_t forward = slices->kind[row] == SS_KIND_OP ? slices->link[row] : SS_NO_ROW;
+
+		if (forward >= of->trace->device_from)
+			continue;
+		of->trains = true;
+		if (!ss_attribution_has(of, forward))
+			continue;
+		if (!rows->answered[at(of, forward)])
+			for (uint32_t up = rows->parent[at(of, forward)];
+			     up != SS_NO_ROW && !rows->answered[at(of, up)];
+			     up = rows->parent[at(of, up)])
+				rows->answered[at(of, up)] = SS_ANSWERED_INSIDE;
+		rows->answered[at(of, forward)] = SS_ANSWERED_ITSELF;
+	}
+}
+
+static enum ss_place_phase phase_by_name(const struct ss_attribution *of, uint32_t row,
+					 const struct ss_phases *phases)
+{
+	uint16_t traits = ss_attribution_traits(of, row);
+	enum ss_kind kind = of->trace->slices.kind[row];
+	uint32_t flags = ss_slice_flags(of->trace, row);
+
+	if (traits & SS_TRAIT_PROFILER)
+		return SS_PLACE_PROFILER;
+	if (traits & SS_TRAIT_WRAPPER)
+		return SS_PLACE_FORWARD;
+	if (kind == SS_KIND_PYTHON)
+		return traits & SS_TRAIT_BACKWARD    ? SS_PLACE_BACKWARD
+		       : traits & SS_TRAIT_OPTIMIZER ? SS_PLACE_OPTIMIZER
+		       : traits & SS_TRAIT_INPUT     ? SS_PLACE_INPUT
+						     : SS_PLACE_NO_PHASE;
+	if (flags & (SS_NAME_STEP | SS_NAME_STEP_LIKE))
+		return SS_PLACE_LOOP;
+	if (kind == SS_KIND_ANNOTATION && phases->phase[row] != SS_PHASE_OTHER)
+		return (enum ss_place_phase)phases->phase[row];
+	if (kind == SS_KIND_OP && phases->phase[row] != SS_PHASE_FORWARD &&
+	    phases->phase[row] != SS_PHASE_OTHER)
+		return (enum ss_place_phase)phases->phase[row];
+	return SS_PLACE_NO_PHASE;
+}
+
+static enum ss_place_phase phase_of_row(const struct ss_attribution *of, uint32_t row,
+					const struct ss_phases *phases)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+	uint32_t parent = rows->parent[at(of, row)];
+	enum ss_place_phase around = parent == SS_NO_ROW ? SS_PLACE_NO_PHASE
+							 : rows->phase[at(of, parent)];
+	enum ss_place_phase own = phase_by_name(of, row, phases);
+	enum ss_kind kind = of->trace->slices.kind[row];
+	bool is_module = ss_slice_flags(of->trace, row) & SS_NAME_MODULE;
+
+	if (around != SS_PLACE_NO_PHASE && around != SS_PLACE_LOOP)
+		return around == SS_PLACE_FORWARD && own == SS_PLACE_BACKWARD ? own : around;
+	if (own != SS_PLACE_NO_PHASE)
+		return own;
+	if (of->trains)
+		return (kind == SS_KIND_OP || is_module) && rows->answered[at(of, row)]
+			       ? SS_PLACE_FORWARD
+			       : SS_PLACE_NO_PHASE;
+	return is_module || (kind == SS_KIND_OP && !of->has_stacks) ? SS_PLACE_FORWARD
+								    : SS_PLACE_NO_PHASE;
+}
+
+/* Without stacks, what lies between two answered operators of one forward belongs to it. */
+static void fill_forward(struct ss_attribution *of)
+{
+	struct ss_attribution_rows *rows = of->rows;
+	uint32_t last = SS_NO_ROW; /* the forward operator before */
+
+	for (uint32_t i = 0; i < rows->count; i++) {
+		uint32_t parent = rows->parent[i];
+		bool is_top = parent == SS_NO_ROW || rows->phase[at(of, parent)] == SS_PLACE_LOOP;
+
+		if (!is_top || rows->phase[i] == SS_PLACE_LOOP)
+			continue;
+		if (rows->phase[i] == SS_PLACE_FORWARD) {
+			for (uint32_t k = last == SS_NO_ROW ? i : last + 1; k < i; k++)
+				if (rows->phase[k] == SS_PLACE_NO_PHASE)
+					rows->phase[k] = SS_PLACE_FORWARD;
+			last = i;
+		} else if (rows->phase[i] != SS_PLACE_NO_PHASE) {
+			last = SS_NO_ROW;
+		}
+	}
+}
+
+static const char *const phase_words[] = {
+	[SS_PLACE_INPUT] = "input",           [SS_PLACE_FORWARD] = "forward",
+	[SS_PLACE_BACKWARD] = "backward",     [SS_PLACE_OPTIMIZER] = "the optimizer",
+	[SS_PLACE_BESIDE] = "other work",     [SS_PLACE_LOOP] = "the loop",
+	[SS_PLACE_PROFILER] = "the profiler",
+};
+
+/* Gives the rows from `from` to before `to` that are at the top a position as their place. */
+static void name_region(struct ss_attribution *of, uint32_t from, uint32_t to, uint8_t after,
+			uint8_t before)
+{
+	struct ss_attribution_rows *rows = of->rows;
+	char text[80];
+	uint32_t label;
+
+	snprintf(text, sizeof(text), "between %s and %s",
+		 after == SS_PLACE_NO_PHASE ? "the start" : phase_words[after],
+		 before == SS_PLACE_NO_PHASE ? "the end" : phase_words[before]);
+	label = ss_strings_add(&of->labels, text, strlen(text));
+	if (label == SS_NO_ID) {
+		of->failed = true;
+		return;
+	}
+	for (uint32_t i = from; i < to; i++)
+		if (rows->phase[i] == SS_PLACE_BESIDE)
+			rows->region[i] = label;
+}
+
+/* Without stacks the place of work beside training is its position between phases. */
+static void name_regions(struct ss_attribution *of)
+{
+	struct ss_attribution_rows *rows = of->rows;
+	uint8_t after = SS_PLACE_NO_PHASE;
+	uint32_t from = 0;
+
+	for (uint32_t i = 0; i < rows->count; i++) {
+		uint32_t parent = rows->parent[i];
+		bool is_top = parent == SS_NO_ROW || rows->phase[at(of, parent)] == SS_PLACE_LOOP;
+		uint8_t phase = rows->phase[i];
+
+		if (!is_top || phase == SS_PLACE_BESIDE || phase == SS_PLACE_LOOP)
+			continue;
+		name_region(of, from, i, after, phase);
+		after = phase;
+		from = i;
+	}
+	name_region(of, from, rows->count, after, SS_PLACE_NO_PHASE);
+}
+
+/* A row without a phase is the loop itself if it holds some, else it is beside training. */
+static void settle_phases(struct ss_attribution *of, uint8_t *masks)
+{
+	const struct ss_slices *slices = &of->trace->slices;
+	struct ss_attribution_rows *rows = of->rows;
+
+	for (uint32_t i = rows->count; i-- > 0;) {
+		uint8_t phase = rows->phase[i];
+
+		if (slices->kind[rows->first + i] != SS_KIND_PYTHON &&
+		    (phase == SS_PLACE_FORWARD || phase == SS_PLACE_BACKWARD ||
+		     phase == SS_PLACE_OPTIMIZER))
+			masks[i] |= MASK(phase);
+		if (rows->parent[i] != SS_NO_ROW)
+			masks[at(of, rows->parent[i])] |= masks[i];
+	}
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (rows->phase[i] == SS_PLACE_NO_PHASE)
+			rows->phase[i] = masks[i] ? SS_PLACE_LOOP : SS_PLACE_BESIDE;
+}
+
+static bool fill_names(struct ss_attribution *of)
+{
+	const struct ss_trace *trace = of->trace;
+	uint16_t *traits = SS_ARENA_NEW(&of->arena, uint16_t, (size_t)trace->names.count + 1);
+
+	for (uint32_t i = 0; traits && i < trace->names.count; i++)
+		traits[i] = ss_attribution_name_traits(&trace->names.items[i],
+						       trace->name_flags[i]);
+	of->rows->traits = traits;
+	return traits != NULL;
+}
+
+struct collective_start {
+	int64_t start_ns;
+	uint32_t row;
+};
+
+static int collective_compare_start(const void *a, const void *b)
+{
+	const struct collective_start *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Ranges of collectives on all threads, by start. */
+static bool find_collectives(struct ss_attribution *of)
+{
+	const struct ss_slices *slices = &of->trace->slices;
+	struct ss_attribution_rows *rows = of->rows;
+	struct collective_start *starts;
+	uint32_t count = 0, found = 0;
+
+	for (uint32_t row = 0; row < of->trace->device_from; row++)
+		count += slices->kind[row] == SS_KIND_ANNOTATION &&
+			 (ss_slice_flags(of->trace, row) & SS_NAME_COMM_RANGE);
+	starts = SS_ARENA_NEW(&of->arena, struct collective_start, (size_t)count + 1);
+	rows->collectives = SS_ARENA_NEW(&of->arena, uint32_t, (size_t)count + 1);
+	if (!starts || !rows->collectives)
+		return false;
+	for (uint32_t row = 0; row < of->trace->device_from; row++)
+		if (slices->kind[row] == SS_KIND_ANNOTATION &&
+		    (ss_slice_flags(of->trace, row) & SS_NAME_COMM_RANGE))
+			starts[found++] = (struct collective_start){ slices->start_ns[row], row };
+	if (!ss_sort_runs(starts, count, sizeof(*starts), collective_compare_start, of->memory))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		rows->collectives[i] = starts[i].row;
+	rows->collective_count = count;
+	return true;
+}
+
+static bool alloc_rows(struct ss_attribution *of)
+{
+	struct ss_attribution_rows *rows = SS_ARENA_NEW(&of->arena, struct ss_attribution_rows, 1);
+	const struct ss_track *track = &of->trace->tracks[of->main];
+	size_t count = (size_t)track->row_count + 1;
+
+	of->rows = rows;
+	if (!rows)
+		return false;
+	rows->first = track->first_row;
+	rows->count = track->row_count;
+	rows->parent = SS_ARENA_NEW(&of->arena, uint32_t, count);
+	rows->node = SS_ARENA_NEW(&of->arena, uint32_t, count);
+	rows->region = SS_ARENA_NEW(&of->arena, uint32_t, count);
+	rows->excess = SS_ARENA_NEW(&of->arena, float, count);
+	rows->kind = SS_ARENA_NEW(&of->arena, uint8_t, count);
+	rows->phase = SS_ARENA_NEW(&of->arena, uint8_t, count);
+	rows->answered = SS_ARENA_NEW(&of->arena, uint8_t, count);
+	return rows->parent && rows->node && rows->region && rows->excess && rows->kind &&
+	       rows->phase && rows->answered;
+}
+
+bool ss_attribution_fill_rows(struct ss_attribution *of, const struct ss_phases *phases)
+{
+	const struct ss_slices *slices = &of->trace->slices;
+	uint8_t *masks;
+
+	if (!alloc_rows(of) || !fill_names(of) || !find_collectives(of))
+		return false;
+	masks = SS_ARENA_NEW(&of->arena, uint8_t, (size_t)of->rows->count + 1);
+	if (!masks)
+		return false;
+	find_parents(of);
+	for (uint32_t i = 0; i < of->rows->count && !of->has_stacks; i++)
+		of->has_stacks = slices->kind[of->rows->first + i] == SS_KIND_PYTHON;
+	find_answered(of);
+	for (uint32_t i = 0; i < of->rows->count; i++)
+		of->rows->phase[i] = (uint8_t)phase_of_row(of, of->rows->first + i, phases);
+	if (of->trains && !of->has_stacks)
+		fill_forward(of);
+	settle_phases(of, masks);
+	if (!of->has_stacks)
+		name_regions(of);
+	return !of->failed;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows.h - what attribution knows of each row of the thread that runs the steps.
+ */
+#ifndef SS_ATTRIBUTE_ROWS_H
+#define SS_ATTRIBUTE_ROWS_H
+
+#include "attribute/attribute.h"
+
+/* What the name of a row says, looked at once per distinct name. */
+enum ss_name_trait {
+	SS_TRAIT_USER = 1 << 0,       /* a function of the program */
+	SS_TRAIT_BACKWARD = 1 << 1,   /* frames: Tensor.backward and its like */
+	SS_TRAIT_OPTIMIZER = 1 << 2,  /* frames: a step of an optimizer, clipping, scaling */
+	SS_TRAIT_INPUT = 1 << 3,      /* frames: the DataLoader */
+	SS_TRAIT_PROFILER = 1 << 4,   /* frames: torch.profiler */
+	SS_TRAIT_WRAPPER = 1 << 5,    /* forward of DistributedDataParallel */
+	SS_TRAIT_ENGINE = 1 << 6,     /* autograd::engine::evaluate_function */
+	SS_TRAIT_GRAD_NODE = 1 << 7,  /* ...Backward0 */
+	SS_TRAIT_ACCUMULATE = 1 << 8, /* AccumulateGrad */
+	SS_TRAIT_COPY = 1 << 9,       /* to, clone, contiguous, copy_ */
+	SS_TRAIT_POINTWISE = 1 << 10,
+	SS_TRAIT_NO_DATA = 1 << 11, /* touches no data: view, t, expand */
+	SS_TRAIT_MATRIX = 1 << 12,  /* a product whose work follows from its shapes */
+	SS_TRAIT_ADDS = 1 << 13,    /* what the engine itself adds: add, add_, detach */
+};
+
+/* What backward answers. */
+enum ss_answered {
+	SS_ANSWERED_INSIDE = 1 << 0, /* something inside of the row */
+	SS_ANSWERED_ITSELF = 1 << 1,
+	SS_ANSWERED_AROUND = 1 << 2, /* what is inside of the row belongs to it */
+};
+
+struct ss_attribution_rows {
+	uint32_t first, count; /* rows of the main thread */
+	/* one per row of the thread: */
+	uint32_t *parent;  /* as the trace has it, but for ranges that outlive their parent */
+	uint32_t *node;    /* its place + 1; 0: not asked for yet */
+	float *excess;     /* share of its own time that exceeds what is normal */
+	uint8_t *kind;     /* enum ss_excess_kind of that */
+	uint8_t *phase;    /* enum ss_place_phase */
+	uint8_t *answered; /* enum ss_answered */
+	uint32_t *region;  /* without stacks: label of its position; 0: none */
+	uint32_t *chain;   /* rows whose places are being made, the innermost first */
+	uint32_t chain_count, chain_capacity;
+	/* one per name of the trace: */
+	uint16_t *traits;
+	/* collectives of all threads, by start */
+	uint32_t *collectives;
+	uint32_t collective_count;
+	/* stretches in which operators repeat, by start */
+	struct ss_attribution_span *spans;
+	uint32_t span_count, span_capacity;
+};
+
+/* A loop of operators: from the first to the end of the last. */
+struct ss_attribution_span {
+	int64_t from_ns, to_ns;
+	uint32_t turns, period; /* how often, and how many operators a turn has */
+	uint32_t first;         /* row of the first operator */
+	float excess;
+	uint8_t phase;
+};
+
+static inline bool ss_attribution_has(const struct ss_attribution *of, uint32_t row)
+{
+	return of->rows && row >= of->rows->first && row - of->rows->first < of->rows->count;
+}
+
+static inline uint16_t ss_attribution_traits(const struct ss_attribution *of, uint32_t row)
+{
+	return of->rows->traits[of->trace->slices.name[row]];
+}
+
+/* names.c: the traits of one name. */
+uint16_t ss_attribution_name_traits(const struct ss_string *name, uint32_t flags);
+
+/* rows.c: parents, phases, what backward answers. */
+SS_MUST_USE bool ss_attribution_fill_rows(struct ss_attribution *of,
+					  const struct ss_phases *phases);
+
+/* normals.c: what of each row's time is normal. */
+SS_MUST_USE bool ss_attribution_fill_normals(struct ss_attribution *of,
+					     const struct ss_cover *steps);
+
+/* Raises the share of a row that is excess; the largest counts. */
+void ss_attribution_raise(struct ss_attribution *of, uint32_t row, double share,
+			  enum ss_excess_kind kind);
+
+/* loops.c: operators that repeat, and chains of element-wise ones. */
+SS_MUST_USE bool ss_attribution_find_loops(struct ss_attribution *of, const struct ss_cover *steps);
+
+/* tree.c: the place of a row, and a place below another one. */
+uint32_t ss_attribution_place(struct ss_attribution *of, uint32_t row);
+uint32_t ss_attribution_below(struct ss_attribution *of, uint32_t parent, enum ss_place_type type,
+			      enum ss_place_phase phase, const char *label, size_t length);
+uint32_t ss_attribution_phase_node(struct ss_attribution *of, enum ss_place_phase phase);
+
+/* How many elements the largest tensor of an operator has; 0: not recorded. */
+double ss_attribution_elements(const struct ss_trace *trace, uint32_t row, bool *is_double);
+
+#endif
