@@ -18,14 +18,14 @@
 
 /* An operator that touches no data takes 1 to 5 us; from here on something else runs with it. */
 #define HOOK_NS 15000
-/* So many of them before the quartile says something. */
+/* With fewer of them the quartile says nothing. */
 #define HOOK_CALLS_MIN 20
 
 /* No core of the last ten years computes a large product below 1 GFLOP/s. */
 #define SLOW_FLOPS_PER_NS 1.0
 #define SLOW_FLOPS_MIN 1e6
 
-/* A first call is start-up if it takes so many times the usual one, and a millisecond. */
+/* A first call is start-up if it takes FIRST_FACTOR times the usual one, and a millisecond. */
 #define FIRST_FACTOR 10
 #define FIRST_NS 1000000
 
