@@ -9,14 +9,21 @@
 #include "attribute/rows.h"
 
 static const char *const excess_kinds[] = {
-	[SS_EXCESS_NONE] = "normal",         [SS_EXCESS_BESIDE] = "beside training",
-	[SS_EXCESS_INPUT] = "input",         [SS_EXCESS_UNANSWERED] = "without gradients",
-	[SS_EXCESS_ENGINE] = "in backward",  [SS_EXCESS_AGAIN] = "repeated backward",
-	[SS_EXCESS_LOOP] = "loop",           [SS_EXCESS_CHAIN] = "element-wise",
-	[SS_EXCESS_COPIES] = "copies",       [SS_EXCESS_DOUBLE] = "float64",
-	[SS_EXCESS_HOOK] = "every operator", [SS_EXCESS_SLOW] = "slow products",
-	[SS_EXCESS_FIRST] = "first calls",   [SS_EXCESS_COLLECTIVE] = "collectives",
-	[SS_EXCESS_GAP] = "unrecorded",      [SS_EXCESS_IDLE] = "idle GPU",
+	[SS_EXCESS_NONE] = "normal",
+	[SS_EXCESS_BESIDE] = "beside training",
+	[SS_EXCESS_INPUT] = "input",
+	[SS_EXCESS_UNANSWERED] = "without gradients",
+	[SS_EXCESS_ENGINE] = "in backward",
+	[SS_EXCESS_LOOP] = "loop",
+	[SS_EXCESS_CHAIN] = "element-wise",
+	[SS_EXCESS_COPIES] = "copies",
+	[SS_EXCESS_DOUBLE] = "float64",
+	[SS_EXCESS_HOOK] = "every operator",
+	[SS_EXCESS_SLOW] = "slow products",
+	[SS_EXCESS_FIRST] = "first calls",
+	[SS_EXCESS_COLLECTIVE] = "collectives",
+	[SS_EXCESS_GAP] = "unrecorded",
+	[SS_EXCESS_IDLE] = "idle GPU",
 };
 
 const char *ss_excess_kind_name(enum ss_excess_kind kind)

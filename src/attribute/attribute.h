@@ -23,7 +23,6 @@ enum ss_excess_kind {
 	SS_EXCESS_INPUT,      /* the training thread makes its input */
 	SS_EXCESS_UNANSWERED, /* the same inside forward */
 	SS_EXCESS_ENGINE,     /* operators in backward outside of gradient nodes */
-	SS_EXCESS_AGAIN,      /* a gradient node runs several times per step */
 	SS_EXCESS_LOOP,       /* the same operators many times in a row */
 	SS_EXCESS_CHAIN,      /* many element-wise operators in a row */
 	SS_EXCESS_COPIES,     /* copies and conversions inside forward and backward */

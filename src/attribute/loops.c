@@ -9,6 +9,7 @@
 
 #include "attribute/rows.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #define TURNS_MIN 8
 #define LONGEST 96
@@ -86,13 +87,6 @@ static bool find_candidates(struct loop_finder *finder)
 	return true;
 }
 
-static int compare_lengths(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The usual length of a turn: single ones are preempted. */
 static int64_t usual_turn(struct loop_finder *finder, const struct loop_candidate *loop,
 			  uint32_t turns)
@@ -105,7 +99,7 @@ static int64_t usual_turn(struct loop_finder *finder, const struct loop_candidat
 	for (uint32_t i = 0; i + 1 < turns; i++)
 		lengths[i] = starts[finder->ops[loop->from + (i + 1) * loop->period]] -
 			     starts[finder->ops[loop->from + i * loop->period]];
-	qsort(lengths, turns - 1, sizeof(*lengths), compare_lengths);
+	qsort(lengths, turns - 1, sizeof(*lengths), ss_sort_compare_int64);
 	return lengths[(turns - 1) / 2];
 }
 

@@ -3,15 +3,15 @@
  * normals.c - what of a row's time is more than normal, by small rules of thumb.
  *
  * Each gives rows a share of their own time that exceeds what is normal, and a kind. They need
- * shapes, types or autograd's links; where a file lacks those, they stay silent. Thresholds were
- * tuned on 32 planted faults and their fixed twins (docs/accuracy.md).
+ * shapes, types or autograd's links; where a file lacks those, they stay silent. The thresholds
+ * were chosen on few programs: nothing that is reported rests on them yet.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/work/operands.h"
 #include "attribute/rows.h"
-#include "base/median.h"
+#include "base/sort.h"
 
 /* Operators on fewer elements take as long in float32: dispatch, not arithmetic. */
 #define DOUBLE_ELEMENTS_MIN 256
@@ -183,13 +183,6 @@ static int64_t *own_times(const struct ss_attribution *of, struct ss_arena *scra
 	return own;
 }
 
-static int compare_ns(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* What operators without data of a phase take: the lower quartile; 0: too few, or as usual. */
 static int64_t hook_of_phase(const struct ss_attribution *of, const int64_t *own, uint8_t phase,
 			     int64_t *times)
@@ -205,7 +198,7 @@ static int64_t hook_of_phase(const struct ss_attribution *of, const int64_t *own
 			times[count++] = own[i];
 	if (count < HOOK_CALLS_MIN)
 		return 0;
-	qsort(times, count, sizeof(*times), compare_ns);
+	qsort(times, count, sizeof(*times), ss_sort_compare_int64);
 	return times[count / 4] > HOOK_NS ? times[count / 4] : 0;
 }
 
@@ -243,16 +236,7 @@ struct call {
 	int64_t dur_ns;
 };
 
-static int call_compare(const void *a, const void *b)
-{
-	const struct call *x = a, *y = b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->dur_ns != y->dur_ns)
-		return x->dur_ns < y->dur_ns ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
+SS_COMPARATOR(call_compare, struct call, SS_ASCENDING(group) SS_ASCENDING(dur_ns) SS_ASCENDING(row))
 
 static bool group_calls(struct ss_attribution *of, struct call *calls, uint32_t count,
 			uint32_t *seen, bool by_shape)

@@ -12,8 +12,6 @@
 #include "attribute/rows.h"
 #include "base/sort.h"
 
-#define NO_LABEL 0
-
 /* Which of forward, backward and optimizer a row holds. */
 #define MASK(phase) ((uint8_t)(1u << (phase)))
 
@@ -223,14 +221,8 @@ struct collective_start {
 	uint32_t row;
 };
 
-static int collective_compare_start(const void *a, const void *b)
-{
-	const struct collective_start *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
+SS_COMPARATOR(collective_compare_start, struct collective_start,
+	      SS_ASCENDING(start_ns) SS_ASCENDING(row))
 
 /* Ranges of collectives on all threads, by start. */
 static bool find_collectives(struct ss_attribution *of)
