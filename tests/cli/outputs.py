@@ -315,9 +315,10 @@ def mounted(work, job):
 # --- signals ------------------------------------------------------------------------------------
 
 
-def feed(path, goes_on):
+def feed(path, goes_on, is_read):
     """A trace that never ends, into a pipe. A reader that is stopped before it opens the pipe
-    never comes: waiting for it would be waiting for ever."""
+    never comes: waiting for it would be waiting for ever. `is_read` is set when more than a
+    pipe holds was taken: the load has begun."""
     event = b'{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1},\n'
     pipe = None
     while goes_on.is_set() and pipe is None:
@@ -330,6 +331,8 @@ def feed(path, goes_on):
     os.set_blocking(pipe, True)
     try:
         os.write(pipe, b'{"traceEvents":[\n')
+        os.write(pipe, event * (2 ** 20 // len(event)))
+        is_read.set()
         while goes_on.is_set():
             os.write(pipe, event * 20)
             time.sleep(0.01)
@@ -363,15 +366,16 @@ def stop_while_reading(work, ends):
                   ("redact", pipe, "--force", "-o", folder / "out")):
         (folder / "out").write_bytes(OLD)
         before = names(folder)
-        goes_on = threading.Event()
+        goes_on, is_read = threading.Event(), threading.Event()
         goes_on.set()
         # of a check that fails nothing may be left that keeps the test from ending
-        feeder = threading.Thread(target=feed, args=(pipe, goes_on), daemon=True)
+        feeder = threading.Thread(target=feed, args=(pipe, goes_on, is_read), daemon=True)
         feeder.start()
         progress = () if words[0] == "redact" else ("--progress", "none")
         process = subprocess.Popen([STEPSCOPE, *map(str, words), *progress],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         check(wait_for(lambda: unfinished(folder)), "no file appears")
+        check(is_read.wait(60), words[0], "nothing is read")
         process.send_signal(ends)
         code = process.wait(60)
         goes_on.clear()
