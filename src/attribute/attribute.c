@@ -11,16 +11,20 @@
 static const char *const excess_kinds[] = {
 	[SS_EXCESS_NONE] = "normal",
 	[SS_EXCESS_BESIDE] = "beside training",
+	[SS_EXCESS_OUTSIDE] = "outside of the model",
 	[SS_EXCESS_INPUT] = "input",
 	[SS_EXCESS_UNANSWERED] = "without gradients",
 	[SS_EXCESS_ENGINE] = "in backward",
+	[SS_EXCESS_AGAIN] = "repeated backward",
 	[SS_EXCESS_LOOP] = "loop",
+	[SS_EXCESS_GROWING] = "growing",
 	[SS_EXCESS_CHAIN] = "element-wise",
 	[SS_EXCESS_COPIES] = "copies",
 	[SS_EXCESS_DOUBLE] = "float64",
 	[SS_EXCESS_HOOK] = "every operator",
 	[SS_EXCESS_SLOW] = "slow products",
 	[SS_EXCESS_FIRST] = "first calls",
+	[SS_EXCESS_TRAIN_MODE] = "train mode",
 	[SS_EXCESS_COLLECTIVE] = "collectives",
 	[SS_EXCESS_GAP] = "unrecorded",
 	[SS_EXCESS_IDLE] = "idle GPU",
@@ -45,7 +49,7 @@ static void add_moment(void *context, const struct ss_attribution_moment *moment
 	ss_ns_add(&node->kinds_ns[moment->kind], moment->excess_ns);
 }
 
-/* Children have larger numbers than their parents. */
+/* Adds up the tree: children have larger numbers than their parents. */
 static void sum_up(struct ss_attribution *of)
 {
 	const struct ss_attribution_rows *rows = of->rows;
@@ -83,6 +87,24 @@ void ss_attribution_release(struct ss_attribution *attribution)
 	*attribution = (struct ss_attribution){ 0 };
 }
 
+static void clear_sums(struct ss_attribution *of)
+{
+	for (uint32_t i = 0; i < of->node_count; i++) {
+		of->nodes[i].calls = 0;
+		of->nodes[i].time_ns = of->nodes[i].excess_ns = 0;
+		memset(of->nodes[i].kinds_ns, 0, sizeof(of->nodes[i].kinds_ns));
+	}
+}
+
+bool ss_attribution_measure(struct ss_attribution *of, const struct ss_attribution_options *options)
+{
+	clear_sums(of);
+	ss_attribution_walk(of, options, add_moment, of);
+	if (!of->failed)
+		sum_up(of);
+	return !of->failed;
+}
+
 static bool begin(struct ss_attribution *out)
 {
 	/* the key of a node: parent, label, type */
@@ -90,6 +112,27 @@ static bool begin(struct ss_attribution *out)
 	       ss_records_init(&out->keys, out->memory, 3 * sizeof(uint32_t)) &&
 	       ss_attribution_below(out, 0, SS_PLACE_STEP, SS_PLACE_NO_PHASE, "step", 4) == 0 &&
 	       !out->failed;
+}
+
+/* The thread that runs the steps, or the one that calls the device most. */
+static uint32_t main_track(const struct ss_trace *trace, const struct ss_phases *phases)
+{
+	uint32_t best = phases->main, most = 0;
+
+	for (uint32_t i = 0; i < trace->track_count && phases->main == SS_NO_ROW; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+		uint32_t calls = 0;
+
+		if (track->first_row >= trace->device_from)
+			continue;
+		for (uint32_t row = 0; row < track->row_count; row++)
+			calls += ss_kind_is_call(trace->slices.kind[track->first_row + row]);
+		if (calls > most) {
+			most = calls;
+			best = i;
+		}
+	}
+	return best;
 }
 
 enum ss_status ss_attribution_make(struct ss_attribution *out, struct ss_facts *facts,
@@ -103,21 +146,18 @@ enum ss_status ss_attribution_make(struct ss_attribution *out, struct ss_facts *
 	*out = (struct ss_attribution){ .trace = facts->trace,
 					.memory = memory,
 					.phases = phases,
-					.main = phases->main,
+					.main = main_track(facts->trace, phases),
 					.step_ns = ss_cover_length(options->steps),
 					.has_device = options->idle != NULL };
 	ss_arena_init(&out->arena, memory);
 	whole = begin(out);
 	if (whole && out->main != SS_NO_ROW) {
 		whole = ss_attribution_fill_rows(out, phases) &&
-			ss_attribution_fill_normals(out, options->steps);
-		if (whole)
-			ss_attribution_walk(out, options, add_moment, out);
+			ss_attribution_fill_normals(out, options->steps) &&
+			ss_attribution_measure(out, options);
 	}
-	if (whole && !out->failed) {
-		sum_up(out);
+	if (whole && !out->failed)
 		return SS_OK;
-	}
 	ss_attribution_release(out);
 	return ss_fail_memory(err, "the places of a step");
 }

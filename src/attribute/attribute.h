@@ -20,16 +20,20 @@
 enum ss_excess_kind {
 	SS_EXCESS_NONE,
 	SS_EXCESS_BESIDE,     /* work that no backward answers, outside of forward */
+	SS_EXCESS_OUTSIDE,    /* the same without training: outside of the model */
 	SS_EXCESS_INPUT,      /* the training thread makes its input */
 	SS_EXCESS_UNANSWERED, /* the same inside forward */
 	SS_EXCESS_ENGINE,     /* operators in backward outside of gradient nodes */
+	SS_EXCESS_AGAIN,      /* backward of the same operator again */
 	SS_EXCESS_LOOP,       /* the same operators many times in a row */
+	SS_EXCESS_GROWING,    /* a tensor that grows is copied as a whole, again and again */
 	SS_EXCESS_CHAIN,      /* many element-wise operators in a row */
 	SS_EXCESS_COPIES,     /* copies and conversions inside forward and backward */
 	SS_EXCESS_DOUBLE,     /* float64 */
 	SS_EXCESS_HOOK,       /* something runs at every operator */
 	SS_EXCESS_SLOW,       /* products below what any core reaches */
 	SS_EXCESS_FIRST,      /* first calls: start-up */
+	SS_EXCESS_TRAIN_MODE, /* dropout where nothing trains */
 	SS_EXCESS_COLLECTIVE, /* exposed collectives other than the gradients' */
 	SS_EXCESS_GAP,        /* time without any operator or function */
 	SS_EXCESS_IDLE,       /* the device waits for the host */
@@ -87,7 +91,8 @@ struct ss_attribution {
 	uint32_t main;                    /* its track */
 	int64_t step_ns;                  /* all measured steps */
 	bool trains, has_stacks, has_device;
-	bool failed; /* no memory */
+	bool has_modules; /* stacks name modules: the model is told from what is around it */
+	bool failed;      /* no memory */
 };
 
 struct ss_attribution_options {
@@ -102,6 +107,11 @@ enum ss_status ss_attribution_make(struct ss_attribution *out, struct ss_facts *
 				   const struct ss_attribution_options *options,
 				   struct ss_memory *memory, struct ss_error *err);
 void ss_attribution_release(struct ss_attribution *attribution);
+
+/* Sums all places anew, without the time that `options->taken` has by now; false: no memory. */
+SS_MUST_USE
+bool ss_attribution_measure(struct ss_attribution *attribution,
+			    const struct ss_attribution_options *options);
 
 /* The child with the most excess; SS_NO_ROW: none has any. */
 uint32_t ss_attribution_heaviest(const struct ss_attribution *attribution, uint32_t node);

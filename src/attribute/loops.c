@@ -15,6 +15,15 @@
 #define LONGEST 96
 /* As many element-wise operators in a row: one fused operator would read and write once. */
 #define CHAIN_MIN 8
+/* As many times a tensor must grow. */
+#define GROWTH_MIN 8
+
+/* What a call costs with the profiler, besides its work: operators without data take 1 to 5 us. */
+#define CALL_NS 5000
+/* A shorter operator whose work is not known mostly costs its call. */
+#define SHORT_NS 50000
+/* Three tensors of 4 bytes at 10 GB/s, which one core reaches. */
+#define NS_PER_ELEMENT 1.2
 
 struct loop_candidate {
 	uint32_t from, to, period; /* indexes into the operators of a step */
@@ -27,6 +36,7 @@ struct loop_finder {
 	uint8_t *taken; /* part of a loop */
 	uint32_t count;
 	uint32_t parameters; /* that get a gradient, per step */
+	double best_rate;    /* of products of the file: flops per ns; 0: none */
 	struct loop_candidate *candidates;
 	uint32_t candidate_count, candidate_capacity;
 };
@@ -114,6 +124,31 @@ static bool add_span(struct ss_attribution *of, struct ss_attribution_span span)
 	return true;
 }
 
+/*
+ * What an operator would take on stacked data: its work at the best rate of the file. Products have
+ * one, element-wise operators that of memory; of others only the calls would go.
+ */
+static double work_ns(const struct loop_finder *finder, uint32_t row)
+{
+	const struct ss_slices *slices = &finder->of->trace->slices;
+	const struct ss_attribution_rows *rows = finder->of->rows;
+	uint32_t end = rows->first + rows->count, calls = 0;
+	bool is_double;
+	double flops = 0;
+
+	for (uint32_t i = row; i < end && slices->start_ns[i] < ss_slice_end(slices, row); i++) {
+		calls += slices->kind[i] == SS_KIND_OP;
+		flops += ss_attribution_flops(finder->of, i);
+	}
+	if (flops > 0 && finder->best_rate > 0)
+		return flops / finder->best_rate;
+	if (ss_attribution_traits(finder->of, row) & SS_TRAIT_POINTWISE)
+		return NS_PER_ELEMENT * ss_attribution_elements(finder->of->trace, row, &is_double);
+	return slices->dur_ns[row] < SHORT_NS
+		       ? 0
+		       : (double)slices->dur_ns[row] - (double)calls * CALL_NS;
+}
+
 static bool take_loop(struct loop_finder *finder, const struct loop_candidate *loop, uint8_t phase)
 {
 	const struct ss_slices *slices = &finder->of->trace->slices;
@@ -131,8 +166,12 @@ static bool take_loop(struct loop_finder *finder, const struct loop_candidate *l
 	share = (double)(turns - 1) * (double)usual_ns / (double)(to_ns - from_ns + 1);
 	if (share > 1 - 1.0 / turns)
 		share = 1 - 1.0 / turns;
-	for (uint32_t i = loop->from; i < loop->to; i++)
-		ss_attribution_raise(finder->of, finder->ops[i], share, SS_EXCESS_LOOP);
+	for (uint32_t i = loop->from; i < loop->to; i++) {
+		uint32_t row = finder->ops[i];
+		double own = 1 - work_ns(finder, row) / ((double)slices->dur_ns[row] + 1);
+
+		ss_attribution_raise(finder->of, row, own < share ? own : share, SS_EXCESS_LOOP);
+	}
 	return add_span(finder->of, (struct ss_attribution_span){ .from_ns = from_ns,
 								  .to_ns = to_ns,
 								  .turns = turns,
@@ -194,6 +233,49 @@ static void find_chains(struct loop_finder *finder)
 	end_chain(finder, from, finder->count);
 }
 
+/* A run of joins whose data grew each time: one join at the end would copy once. */
+static void end_growth(struct loop_finder *finder, uint32_t from, uint32_t to, uint32_t calls)
+{
+	const int64_t *durations = finder->of->trace->slices.dur_ns;
+	uint32_t name = name_at(finder, from);
+	int64_t sum_ns = 0, last_ns = 0;
+
+	if (calls < GROWTH_MIN)
+		return;
+	for (uint32_t i = from; i < to; i++)
+		if (name_at(finder, i) == name)
+			ss_ns_add(&sum_ns, last_ns = durations[finder->ops[i]]);
+	for (uint32_t i = from; i < to; i++)
+		if (name_at(finder, i) == name)
+			ss_attribution_raise(finder->of, finder->ops[i],
+					     1 - (double)last_ns / ((double)sum_ns + 1),
+					     SS_EXCESS_GROWING);
+}
+
+static void find_growth(struct loop_finder *finder)
+{
+	uint32_t from = 0, last = 0, calls = 0;
+	double size = 0;
+
+	for (uint32_t i = 0; i < finder->count; i++) {
+		bool is_double, goes_on;
+		double own;
+
+		if (!(ss_attribution_traits(finder->of, finder->ops[i]) & SS_TRAIT_JOINS))
+			continue;
+		own = ss_attribution_elements(finder->of->trace, finder->ops[i], &is_double);
+		goes_on = calls && own > size && name_at(finder, i) == name_at(finder, from);
+		if (!goes_on && calls)
+			end_growth(finder, from, last + 1, calls);
+		from = goes_on ? from : i;
+		calls = goes_on ? calls + 1 : 1;
+		last = i;
+		size = own;
+	}
+	if (calls)
+		end_growth(finder, from, last + 1, calls);
+}
+
 /* The outermost operators of a phase that start within a step. */
 static void collect_ops(struct loop_finder *finder, const struct ss_interval *step, uint8_t phase)
 {
@@ -218,6 +300,7 @@ static bool search_steps(struct loop_finder *finder, const struct ss_cover *step
 {
 	for (uint32_t i = 0; i < steps->count; i++) {
 		collect_ops(finder, &steps->items[i], SS_PLACE_FORWARD);
+		find_growth(finder);
 		/* in inference the pattern may be the step */
 		if (finder->of->trains) {
 			if (!find_candidates(finder) || !take_loops(finder, SS_PLACE_FORWARD))
@@ -241,11 +324,16 @@ bool ss_attribution_find_loops(struct ss_attribution *of, const struct ss_cover 
 	finder.scratch = &scratch;
 	finder.ops = SS_ARENA_NEW(&scratch, uint32_t, (size_t)of->rows->count + 1);
 	finder.taken = SS_ARENA_NEW(&scratch, uint8_t, (size_t)of->rows->count + 1);
-	for (uint32_t i = 0; i < of->rows->count; i++)
+	for (uint32_t i = 0; i < of->rows->count; i++) {
+		double flops = ss_attribution_flops(of, of->rows->first + i);
+		double rate = flops / ((double)of->trace->slices.dur_ns[of->rows->first + i] + 1);
+
+		finder.best_rate = rate > finder.best_rate ? rate : finder.best_rate;
 		finder.parameters += of->trace->slices.kind[of->rows->first + i] == SS_KIND_OP &&
 				     (ss_attribution_traits(of, of->rows->first + i) &
 				      (SS_TRAIT_ACCUMULATE | SS_TRAIT_ENGINE)) ==
 					     SS_TRAIT_ACCUMULATE;
+	}
 	finder.parameters /= steps->count ? steps->count : 1;
 	whole = finder.ops && finder.taken && search_steps(&finder, steps);
 	ss_memory_free(of->memory, finder.candidates,

@@ -35,6 +35,11 @@ static const char *const no_data[] = {
 static const char *const copies[] = { "to",    "clone",    "contiguous",  "copy_",
 				      "float", "_to_copy", "detach_copy", "double" };
 
+static const char *const joins[] = { "cat", "concat", "stack", "hstack", "vstack", "append" };
+
+static const char *const dropouts[] = { "dropout", "dropout_", "native_dropout", "feature_dropout",
+					"alpha_dropout" };
+
 static const char *const products[] = { "mm", "bmm", "addmm", "baddbmm" };
 
 static bool is_one_of(const char *word, const char *const *words, size_t count)
@@ -45,17 +50,22 @@ static bool is_one_of(const char *word, const char *const *words, size_t count)
 	return false;
 }
 
-static uint16_t operator_traits(const char *name)
+static uint32_t operator_traits(const char *name)
 {
 	const char *word;
 
 	if (strncmp(name, "aten::", 6) != 0)
 		return 0;
 	word = name + 6;
-	return (uint16_t)((is_one_of(word, pointwise, SS_COUNT(pointwise)) ? SS_TRAIT_POINTWISE
+	return (uint32_t)((is_one_of(word, pointwise, SS_COUNT(pointwise)) ? SS_TRAIT_POINTWISE
 									   : 0) |
 			  (is_one_of(word, no_data, SS_COUNT(no_data)) ? SS_TRAIT_NO_DATA : 0) |
 			  (is_one_of(word, copies, SS_COUNT(copies)) ? SS_TRAIT_COPY : 0) |
+			  (strstr(word, "slow_conv") || strstr(word, "thnn_conv")
+				   ? SS_TRAIT_FALLBACK
+				   : 0) |
+			  (is_one_of(word, joins, SS_COUNT(joins)) ? SS_TRAIT_JOINS : 0) |
+			  (is_one_of(word, dropouts, SS_COUNT(dropouts)) ? SS_TRAIT_DROPOUT : 0) |
 			  (is_one_of(word, products, SS_COUNT(products)) ? SS_TRAIT_MATRIX : 0) |
 			  (strcmp(word, "add") == 0 || strcmp(word, "add_") == 0 ||
 					   strcmp(word, "detach") == 0
@@ -64,7 +74,7 @@ static uint16_t operator_traits(const char *name)
 }
 
 /* "file.py(12): function": what the file says about a phase. */
-static uint16_t frame_traits(const char *name, const char *function)
+static uint32_t frame_traits(const char *name, const char *function)
 {
 	bool is_torch = strncmp(name, "torch/", 6) == 0 || strstr(name, "/torch/");
 
@@ -101,10 +111,10 @@ static bool is_of_program(const char *name, size_t file_length)
 	return true;
 }
 
-uint16_t ss_attribution_name_traits(const struct ss_string *name, uint32_t flags)
+uint32_t ss_attribution_name_traits(const struct ss_string *name, uint32_t flags)
 {
 	const char *open = strstr(name->text, ".py("), *function;
-	uint16_t traits = 0;
+	uint32_t traits = 0;
 
 	if (strncmp(name->text, "<ipython-input", 14) == 0)
 		return SS_TRAIT_USER;
@@ -124,5 +134,5 @@ uint16_t ss_attribution_name_traits(const struct ss_string *name, uint32_t flags
 		traits |= SS_TRAIT_GRAD_NODE;
 	if (flags & SS_NAME_WRAPPER)
 		traits |= SS_TRAIT_WRAPPER;
-	return (uint16_t)(traits | operator_traits(name->text));
+	return traits | operator_traits(name->text);
 }

@@ -25,9 +25,11 @@
 #define SLOW_FLOPS_PER_NS 1.0
 #define SLOW_FLOPS_MIN 1e6
 
-/* A first call is start-up if it takes FIRST_FACTOR times the usual one, and a millisecond. */
+/* Libraries compute convolutions at least twice as fast as the fallbacks without them. */
+#define FALLBACK_SHARE 0.5
+
+/* A first call is start-up if it takes this many times the usual one, and a millisecond. */
 #define FIRST_FACTOR 10
-#define FIRST_NS 1000000
 
 void ss_attribution_raise(struct ss_attribution *of, uint32_t row, double share,
 			  enum ss_excess_kind kind)
@@ -60,6 +62,8 @@ double ss_attribution_elements(const struct ss_trace *trace, uint32_t row, bool 
 	for (uint32_t i = 0; i < operands.count; i++) {
 		const struct ss_operand *tensor = ss_operand_tensor(&operands, i);
 
+		if (!tensor && operands.items[i].listed > most)
+			most = operands.items[i].listed;
 		if (!tensor)
 			continue;
 		*is_double |= tensor->dtype == SS_DTYPE_FP64;
@@ -69,8 +73,7 @@ double ss_attribution_elements(const struct ss_trace *trace, uint32_t row, bool 
 	return most;
 }
 
-/* 2mnk of a product of matrices; 0: not one, or its shapes are not recorded. */
-static double flops_of_row(const struct ss_attribution *of, uint32_t row)
+double ss_attribution_flops(const struct ss_attribution *of, uint32_t row)
 {
 	const struct ss_string *name = &of->trace->names.items[of->trace->slices.name[row]];
 	uint32_t first = strstr(name->text, "addmm") || strstr(name->text, "baddbmm") ? 1 : 0;
@@ -120,7 +123,7 @@ static bool is_in_engine(const struct ss_attribution *of, uint32_t row)
 {
 	const struct ss_attribution_rows *rows = of->rows;
 	uint32_t up = rows->parent[row - rows->first];
-	uint16_t traits = ss_attribution_traits(of, row);
+	uint32_t traits = ss_attribution_traits(of, row);
 
 	return is_op_row(of, row) && up != SS_NO_ROW &&
 	       (ss_attribution_traits(of, up) & SS_TRAIT_ENGINE) &&
@@ -131,7 +134,7 @@ static bool is_in_engine(const struct ss_attribution *of, uint32_t row)
 static bool is_outer_copy(const struct ss_attribution *of, uint32_t row)
 {
 	uint32_t up = of->rows->parent[row - of->rows->first];
-	uint16_t around;
+	uint32_t around;
 
 	if (!is_op_row(of, row) || !(ss_attribution_traits(of, row) & SS_TRAIT_COPY))
 		return false;
@@ -141,7 +144,40 @@ static bool is_outer_copy(const struct ss_attribution *of, uint32_t row)
 	return around & (SS_TRAIT_COPY | SS_TRAIT_GRAD_NODE);
 }
 
-static void judge_row(struct ss_attribution *of, uint32_t row)
+bool ss_attribution_is_needed(const struct ss_attribution *of, uint32_t caller, uint8_t phase,
+			      uint32_t collective)
+{
+	static const char *const needed[] = { "_base",    "coalesced", "tensor_co", "all_to_all",
+					      "alltoall", "send",      "recv",      "scatter" };
+	const struct ss_attribution_rows *rows = of->rows;
+	const char *name = ss_strings_text(&of->trace->names, of->trace->slices.name[collective]);
+
+	/* of inference they are part of the model */
+	if ((phase == SS_PLACE_BACKWARD && strstr(name, "reduce")) ||
+	    (phase == SS_PLACE_FORWARD && !of->trains))
+		return true;
+	for (size_t i = 0; i < SS_COUNT(needed); i++)
+		if (strstr(name, needed[i]))
+			return true;
+	return ss_attribution_has(of, caller) &&
+	       (rows->answered[caller - rows->first] & SS_ANSWERED_AROUND);
+}
+
+/* Gradient nodes of an operator that several of them answer: one pass over their sum would do. */
+static void judge_again(struct ss_attribution *of, uint32_t row)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+	uint32_t forward = of->trace->slices.link[row];
+	uint8_t answers;
+
+	if (!(ss_attribution_traits(of, row) & SS_TRAIT_ENGINE) || !ss_attribution_has(of, forward))
+		return;
+	answers = rows->answers[forward - rows->first];
+	if (answers > 1)
+		ss_attribution_raise(of, row, 1 - 1.0 / answers, SS_EXCESS_AGAIN);
+}
+
+static void judge_row(struct ss_attribution *of, uint32_t row, bool follows_answered)
 {
 	const struct ss_attribution_rows *rows = of->rows;
 	uint32_t i = row - rows->first;
@@ -151,13 +187,25 @@ static void judge_row(struct ss_attribution *of, uint32_t row)
 
 	if (of->trains && phase == SS_PLACE_BESIDE)
 		ss_attribution_raise(of, row, 1, SS_EXCESS_BESIDE);
+	if (!of->trains && of->has_modules && phase == SS_PLACE_BESIDE)
+		ss_attribution_raise(of, row, 1, SS_EXCESS_OUTSIDE);
+	if (phase == SS_PLACE_BACKWARD && is_op_row(of, row))
+		judge_again(of, row);
 	if (of->trains && phase == SS_PLACE_INPUT)
 		ss_attribution_raise(of, row, 1, SS_EXCESS_INPUT);
 	if (phase == SS_PLACE_BACKWARD && is_in_engine(of, row))
 		ss_attribution_raise(of, row, 1, SS_EXCESS_ENGINE);
 	if (of->trains && in_model && is_outer_copy(of, row))
 		ss_attribution_raise(of, row, 1, SS_EXCESS_COPIES);
-	if (of->trains && phase == SS_PLACE_FORWARD && !rows->answered[i] &&
+	if ((ss_slice_flags(of->trace, row) & SS_NAME_COMM_OP) && is_op_row(of, row) &&
+	    !ss_attribution_is_needed(of, row, phase, row))
+		ss_attribution_raise(of, row, 1, SS_EXCESS_COLLECTIVE);
+	if (!of->trains && (ss_attribution_traits(of, row) & SS_TRAIT_DROPOUT) &&
+	    i + 1 < rows->count && rows->parent[i + 1] == row)
+		ss_attribution_raise(of, row, 1, SS_EXCESS_TRAIN_MODE);
+	if (ss_attribution_traits(of, row) & SS_TRAIT_FALLBACK)
+		ss_attribution_raise(of, row, FALLBACK_SHARE, SS_EXCESS_SLOW);
+	if (of->trains && phase == SS_PLACE_FORWARD && !rows->answered[i] && follows_answered &&
 	    (!is_frame || (ss_attribution_traits(of, row) & SS_TRAIT_USER)) &&
 	    !is_inside_answered(of, row))
 		ss_attribution_raise(of, row, 1, SS_EXCESS_UNANSWERED);
@@ -279,7 +327,7 @@ static bool find_slow(struct ss_attribution *of, struct call *calls, uint32_t *s
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < rows->count; i++)
-		if (flops_of_row(of, rows->first + i) > SLOW_FLOPS_MIN)
+		if (ss_attribution_flops(of, rows->first + i) > SLOW_FLOPS_MIN)
 			calls[count++] = (struct call){
 				.row = rows->first + i,
 				.dur_ns = of->trace->slices.dur_ns[rows->first + i]
@@ -287,7 +335,7 @@ static bool find_slow(struct ss_attribution *of, struct call *calls, uint32_t *s
 	if (!group_calls(of, calls, count, seen, true))
 		return false;
 	for (uint32_t from = 0, to; from < count; from = to) {
-		double flops = flops_of_row(of, calls[from].row);
+		double flops = ss_attribution_flops(of, calls[from].row);
 		int64_t usual_ns;
 
 		to = group_end(calls, count, from);
@@ -315,6 +363,23 @@ static bool is_first_call_candidate(const struct ss_attribution *of, uint32_t ro
 	return is_op_row(of, row) && (up == SS_NO_ROW || !is_op_row(of, up));
 }
 
+/*
+ * Calls of the driver that set something up, even if they are the only ones of their name: a launch
+ * that loads its kernel takes a thousand times the usual, and the first call may start the driver.
+ */
+static void raise_loading(struct ss_attribution *of, const struct call *calls, uint32_t from,
+			  uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t flags = ss_slice_flags(of->trace, calls[i].row);
+
+		if (ss_kind_is_call(of->trace->slices.kind[calls[i].row]) &&
+		    calls[i].dur_ns >= SS_ATTRIBUTION_FIRST_NS &&
+		    ((flags & (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH)) || !calls[i].before))
+			ss_attribution_raise(of, calls[i].row, 1, SS_EXCESS_FIRST);
+	}
+}
+
 /* The first calls of a name that take many times the usual: loading, compiling, allocating. */
 static bool find_first_calls(struct ss_attribution *of, struct call *calls, uint32_t *seen)
 {
@@ -334,8 +399,9 @@ static bool find_first_calls(struct ss_attribution *of, struct call *calls, uint
 
 		to = group_end(calls, count, from);
 		usual_ns = calls[from + (to - from) / 2].dur_ns;
+		raise_loading(of, calls, from, to);
 		for (uint32_t i = to; i-- > from && to - from >= 3;) {
-			if (calls[i].dur_ns <= FIRST_NS ||
+			if (calls[i].dur_ns <= SS_ATTRIBUTION_FIRST_NS ||
 			    calls[i].dur_ns / FIRST_FACTOR <= usual_ns)
 				break;
 			/* the first twentieth of the calls is early */
@@ -365,9 +431,7 @@ static void inherit(struct ss_attribution *of)
 			       is_op_row(of, rows->parent[forward - rows->first]))
 				forward = rows->parent[forward - rows->first];
 			forward -= rows->first;
-			if (rows->kind[forward] == SS_EXCESS_LOOP ||
-			    rows->kind[forward] == SS_EXCESS_CHAIN ||
-			    rows->kind[forward] == SS_EXCESS_COPIES)
+			if (ss_attribution_is_answered_in_kind(rows->kind[forward]))
 				ss_attribution_raise(of, row, (double)rows->excess[forward],
 						     rows->kind[forward]);
 		}
@@ -384,14 +448,18 @@ bool ss_attribution_fill_normals(struct ss_attribution *of, const struct ss_cove
 	struct ss_arena scratch;
 	struct call *calls;
 	uint32_t *seen;
-	bool whole;
+	bool whole, follows_answered = false;
 
 	ss_arena_init(&scratch, of->memory);
 	calls = SS_ARENA_NEW(&scratch, struct call, (size_t)of->rows->count + 1);
 	seen = SS_ARENA_NEW(&scratch, uint32_t, (size_t)of->rows->count + 1);
 	/* of a device its gaps count: what a row computes matters there only if it is start-up */
 	for (uint32_t i = 0; calls && !of->has_device && i < of->rows->count; i++) {
-		judge_row(of, of->rows->first + i);
+		/* what comes before the first operator that is answered may feed it */
+		follows_answered = of->rows->phase[i] == SS_PLACE_FORWARD &&
+				   (follows_answered ||
+				    (of->rows->answered[i] & SS_ANSWERED_ITSELF));
+		judge_row(of, of->rows->first + i, follows_answered);
 		mark_around(of, of->rows->first + i);
 	}
 	whole = calls && seen && find_first_calls(of, calls, seen) &&

@@ -53,6 +53,9 @@ static void find_answered(struct ss_attribution *of)
 		of->trains = true;
 		if (!ss_attribution_has(of, forward))
 			continue;
+		if ((rows->traits[slices->name[row]] & SS_TRAIT_ENGINE) &&
+		    rows->answers[at(of, forward)] < UINT8_MAX)
+			rows->answers[at(of, forward)]++;
 		if (!rows->answered[at(of, forward)])
 			for (uint32_t up = rows->parent[at(of, forward)];
 			     up != SS_NO_ROW && !rows->answered[at(of, up)];
@@ -65,7 +68,7 @@ static void find_answered(struct ss_attribution *of)
 static enum ss_place_phase phase_by_name(const struct ss_attribution *of, uint32_t row,
 					 const struct ss_phases *phases)
 {
-	uint16_t traits = ss_attribution_traits(of, row);
+	uint32_t traits = ss_attribution_traits(of, row);
 	enum ss_kind kind = of->trace->slices.kind[row];
 	uint32_t flags = ss_slice_flags(of->trace, row);
 
@@ -162,25 +165,39 @@ static void name_region(struct ss_attribution *of, uint32_t from, uint32_t to, u
 			rows->region[i] = label;
 }
 
+/* Whether a row is the outermost of a phase. */
+static bool is_region_end(const struct ss_attribution *of, uint32_t i)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+	uint32_t parent = rows->parent[i];
+	uint8_t phase = rows->phase[i];
+
+	return (parent == SS_NO_ROW || rows->phase[at(of, parent)] == SS_PLACE_LOOP) &&
+	       phase != SS_PLACE_BESIDE && phase != SS_PLACE_LOOP;
+}
+
 /* Without stacks the place of work beside training is its position between phases. */
 static void name_regions(struct ss_attribution *of)
 {
 	struct ss_attribution_rows *rows = of->rows;
-	uint8_t after = SS_PLACE_NO_PHASE;
+	uint8_t first = SS_PLACE_NO_PHASE, last = SS_PLACE_NO_PHASE, after;
 	uint32_t from = 0;
 
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (is_region_end(of, i)) {
+			first = first == SS_PLACE_NO_PHASE ? rows->phase[i] : first;
+			last = rows->phase[i];
+		}
+	/* steps repeat: what is behind the last phase is before the first one */
+	after = last;
 	for (uint32_t i = 0; i < rows->count; i++) {
-		uint32_t parent = rows->parent[i];
-		bool is_top = parent == SS_NO_ROW || rows->phase[at(of, parent)] == SS_PLACE_LOOP;
-		uint8_t phase = rows->phase[i];
-
-		if (!is_top || phase == SS_PLACE_BESIDE || phase == SS_PLACE_LOOP)
+		if (!is_region_end(of, i))
 			continue;
-		name_region(of, from, i, after, phase);
-		after = phase;
+		name_region(of, from, i, after, rows->phase[i]);
+		after = rows->phase[i];
 		from = i;
 	}
-	name_region(of, from, rows->count, after, SS_PLACE_NO_PHASE);
+	name_region(of, from, rows->count, after, first);
 }
 
 /* A row without a phase is the loop itself if it holds some, else it is beside training. */
@@ -207,7 +224,7 @@ static void settle_phases(struct ss_attribution *of, uint8_t *masks)
 static bool fill_names(struct ss_attribution *of)
 {
 	const struct ss_trace *trace = of->trace;
-	uint16_t *traits = SS_ARENA_NEW(&of->arena, uint16_t, (size_t)trace->names.count + 1);
+	uint32_t *traits = SS_ARENA_NEW(&of->arena, uint32_t, (size_t)trace->names.count + 1);
 
 	for (uint32_t i = 0; traits && i < trace->names.count; i++)
 		traits[i] = ss_attribution_name_traits(&trace->names.items[i],
@@ -269,8 +286,9 @@ static bool alloc_rows(struct ss_attribution *of)
 	rows->kind = SS_ARENA_NEW(&of->arena, uint8_t, count);
 	rows->phase = SS_ARENA_NEW(&of->arena, uint8_t, count);
 	rows->answered = SS_ARENA_NEW(&of->arena, uint8_t, count);
+	rows->answers = SS_ARENA_NEW(&of->arena, uint8_t, count);
 	return rows->parent && rows->node && rows->region && rows->excess && rows->kind &&
-	       rows->phase && rows->answered;
+	       rows->phase && rows->answered && rows->answers;
 }
 
 bool ss_attribution_fill_rows(struct ss_attribution *of, const struct ss_phases *phases)
@@ -284,8 +302,10 @@ bool ss_attribution_fill_rows(struct ss_attribution *of, const struct ss_phases 
 	if (!masks)
 		return false;
 	find_parents(of);
-	for (uint32_t i = 0; i < of->rows->count && !of->has_stacks; i++)
-		of->has_stacks = slices->kind[of->rows->first + i] == SS_KIND_PYTHON;
+	for (uint32_t i = 0; i < of->rows->count && !of->has_modules; i++) {
+		of->has_stacks |= slices->kind[of->rows->first + i] == SS_KIND_PYTHON;
+		of->has_modules = ss_slice_flags(of->trace, of->rows->first + i) & SS_NAME_MODULE;
+	}
 	find_answered(of);
 	for (uint32_t i = 0; i < of->rows->count; i++)
 		of->rows->phase[i] = (uint8_t)phase_of_row(of, of->rows->first + i, phases);

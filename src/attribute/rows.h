@@ -7,6 +7,9 @@
 
 #include "attribute/attribute.h"
 
+/* A launch that loads its kernel, or another call that sets something up, takes at least this. */
+#define SS_ATTRIBUTION_FIRST_NS 1000000
+
 /* What the name of a row says, looked at once per distinct name. */
 enum ss_name_trait {
 	SS_TRAIT_USER = 1 << 0,       /* a function of the program */
@@ -23,6 +26,9 @@ enum ss_name_trait {
 	SS_TRAIT_NO_DATA = 1 << 11, /* touches no data: view, t, expand */
 	SS_TRAIT_MATRIX = 1 << 12,  /* a product whose work follows from its shapes */
 	SS_TRAIT_ADDS = 1 << 13,    /* what the engine itself adds: add, add_, detach */
+	SS_TRAIT_JOINS = 1 << 14,   /* cat and its like: copies all that it joins */
+	SS_TRAIT_DROPOUT = 1 << 15,
+	SS_TRAIT_FALLBACK = 1 << 16, /* what ATen runs if no library fits */
 };
 
 /* What backward answers. */
@@ -41,11 +47,12 @@ struct ss_attribution_rows {
 	uint8_t *kind;     /* enum ss_excess_kind of that */
 	uint8_t *phase;    /* enum ss_place_phase */
 	uint8_t *answered; /* enum ss_answered */
+	uint8_t *answers;  /* how many gradient nodes answer it; at most 255 */
 	uint32_t *region;  /* without stacks: label of its position; 0: none */
 	uint32_t *chain;   /* rows whose places are being made, the innermost first */
 	uint32_t chain_count, chain_capacity;
 	/* one per name of the trace: */
-	uint16_t *traits;
+	uint32_t *traits;
 	/* collectives of all threads, by start */
 	uint32_t *collectives;
 	uint32_t collective_count;
@@ -68,13 +75,20 @@ static inline bool ss_attribution_has(const struct ss_attribution *of, uint32_t 
 	return of->rows && row >= of->rows->first && row - of->rows->first < of->rows->count;
 }
 
-static inline uint16_t ss_attribution_traits(const struct ss_attribution *of, uint32_t row)
+/* Kinds whose backward exceeds the normal as they do. */
+static inline bool ss_attribution_is_answered_in_kind(uint8_t kind)
+{
+	return kind == SS_EXCESS_LOOP || kind == SS_EXCESS_CHAIN || kind == SS_EXCESS_COPIES ||
+	       kind == SS_EXCESS_GROWING;
+}
+
+static inline uint32_t ss_attribution_traits(const struct ss_attribution *of, uint32_t row)
 {
 	return of->rows->traits[of->trace->slices.name[row]];
 }
 
 /* names.c: the traits of one name. */
-uint16_t ss_attribution_name_traits(const struct ss_string *name, uint32_t flags);
+uint32_t ss_attribution_name_traits(const struct ss_string *name, uint32_t flags);
 
 /* rows.c: parents, phases, what backward answers. */
 SS_MUST_USE bool ss_attribution_fill_rows(struct ss_attribution *of,
@@ -83,6 +97,14 @@ SS_MUST_USE bool ss_attribution_fill_rows(struct ss_attribution *of,
 /* normals.c: what of each row's time is normal. */
 SS_MUST_USE bool ss_attribution_fill_normals(struct ss_attribution *of,
 					     const struct ss_cover *steps);
+
+/*
+ * Whether training needs a collective: gradients in backward, what is part of an operator that
+ * backward answers (tensor parallel), parameters that are gathered and scattered (FSDP), experts
+ * and stages. `caller` is the row of the main thread that calls it.
+ */
+bool ss_attribution_is_needed(const struct ss_attribution *of, uint32_t caller, uint8_t phase,
+			      uint32_t collective);
 
 /* Raises the share of a row that is excess; the largest counts. */
 void ss_attribution_raise(struct ss_attribution *of, uint32_t row, double share,
@@ -96,6 +118,9 @@ uint32_t ss_attribution_place(struct ss_attribution *of, uint32_t row);
 uint32_t ss_attribution_below(struct ss_attribution *of, uint32_t parent, enum ss_place_type type,
 			      enum ss_place_phase phase, const char *label, size_t length);
 uint32_t ss_attribution_phase_node(struct ss_attribution *of, enum ss_place_phase phase);
+
+/* 2mnk of a product of matrices; 0: not one, or its shapes are not recorded. */
+double ss_attribution_flops(const struct ss_attribution *of, uint32_t row);
 
 /* How many elements the largest tensor of an operator has; 0: not recorded. */
 double ss_attribution_elements(const struct ss_trace *trace, uint32_t row, bool *is_double);

@@ -89,6 +89,16 @@ static void report_at(struct sweep *sweep, uint32_t node, uint32_t row, struct s
 		      });
 }
 
+/* Work beside training, or outside of the model where nothing trains and modules are recorded. */
+static void report_beside(struct sweep *sweep, uint32_t node, uint32_t row,
+			  struct ss_interval piece, bool is_long)
+{
+	const struct ss_attribution *of = sweep->of;
+
+	report_at(sweep, node, row, piece, is_long && (of->trains || of->has_modules),
+		  of->trains ? SS_EXCESS_BESIDE : SS_EXCESS_OUTSIDE);
+}
+
 /* --- moments of the thread ------------------------------------------------------------------ */
 
 /* The loop of operators that a moment lies in; NULL: none. Moments come in the order of time. */
@@ -144,7 +154,7 @@ static void add_nothing(struct sweep *sweep, struct ss_interval piece, uint32_t 
 		if (!node)
 			node = ss_attribution_phase_node(of, own);
 		if (own == SS_PLACE_BESIDE)
-			report_at(sweep, node, SS_NO_ROW, piece, of->trains, SS_EXCESS_BESIDE);
+			report_beside(sweep, node, SS_NO_ROW, piece, true);
 		else
 			report_at(sweep, node, SS_NO_ROW, piece, least,
 				  (enum ss_excess_kind)rows->kind[a]);
@@ -154,14 +164,14 @@ static void add_nothing(struct sweep *sweep, struct ss_interval piece, uint32_t 
 		node = region_node(sweep, own == SS_PLACE_BESIDE ? sweep->before : behind);
 		if (!node)
 			node = ss_attribution_phase_node(of, SS_PLACE_BESIDE);
-		report_at(sweep, node, SS_NO_ROW, piece, of->trains, SS_EXCESS_BESIDE);
+		report_beside(sweep, node, SS_NO_ROW, piece, true);
 		return;
 	}
 	node = ss_attribution_phase_node(of, SS_PLACE_BESIDE);
 	node = ss_attribution_below(of, node, SS_PLACE_RANGE, SS_PLACE_BESIDE,
 				    "outside of all recorded events",
 				    strlen("outside of all recorded events"));
-	report_at(sweep, node, SS_NO_ROW, piece, of->trains && ns > PAUSE_NS, SS_EXCESS_GAP);
+	report_at(sweep, node, SS_NO_ROW, piece, ns > PAUSE_NS, SS_EXCESS_GAP);
 }
 
 /* The code of the training loop itself: only long pauses are more than Python costs. */
@@ -176,8 +186,7 @@ static void add_loop_code(struct sweep *sweep, uint32_t row, struct ss_interval 
 				    SS_PLACE_BESIDE, name->text, name->length);
 	if (of->nodes && of->nodes[node].row == SS_NO_ROW)
 		of->nodes[node].row = row;
-	report_at(sweep, node, row, piece,
-		  of->trains && piece.end_ns - piece.start_ns > LOOP_PAUSE_NS, SS_EXCESS_BESIDE);
+	report_beside(sweep, node, row, piece, piece.end_ns - piece.start_ns > LOOP_PAUSE_NS);
 }
 
 /* Whether a row can stand and wait for a collective. */
@@ -222,21 +231,19 @@ static uint32_t collective_at(struct sweep *sweep, struct ss_interval piece,
 	return best;
 }
 
-/* Collectives of gradients in backward are needed; others stand at the place that calls them. */
+/* Collectives that training needs are normal; others stand at the place that calls them. */
 static void add_collective(struct sweep *sweep, uint32_t row, uint32_t collective, uint32_t behind,
 			   struct ss_interval piece)
 {
 	struct ss_attribution *of = sweep->of;
 	const struct ss_string *name = &of->trace->names.items[of->trace->slices.name[collective]];
 	uint8_t phase = phase_at(sweep, row);
-	bool is_gradient;
 	uint32_t node;
 
 	if (phase == SS_PLACE_NO_PHASE || phase == SS_PLACE_LOOP)
 		phase = phase_at(sweep, sweep->before);
 	if (phase == SS_PLACE_NO_PHASE || phase == SS_PLACE_LOOP)
 		phase = phase_at(sweep, behind);
-	is_gradient = phase == SS_PLACE_BACKWARD && strstr(name->text, "reduce");
 	if (ss_attribution_has(of, row) && phase_at(sweep, row) != SS_PLACE_LOOP)
 		node = ss_attribution_place(of, row);
 	else
@@ -244,7 +251,8 @@ static void add_collective(struct sweep *sweep, uint32_t row, uint32_t collectiv
 	node = ss_attribution_below(of, node, SS_PLACE_COLLECTIVE, phase, name->text, name->length);
 	if (of->nodes && of->nodes[node].row == SS_NO_ROW)
 		of->nodes[node].row = collective;
-	report_at(sweep, node, collective, piece, !is_gradient, SS_EXCESS_COLLECTIVE);
+	report_at(sweep, node, collective, piece,
+		  !ss_attribution_is_needed(of, row, phase, collective), SS_EXCESS_COLLECTIVE);
 }
 
 /* A piece of a gap of the device: the thread did something else than launch in time. */
@@ -278,6 +286,11 @@ static void add_idle(struct sweep *sweep, uint32_t row, struct ss_interval piece
 	report_at(sweep, node, row, piece, 1, kind);
 }
 
+static bool is_op(const struct ss_attribution *of, uint32_t row)
+{
+	return row != SS_NO_ROW && of->trace->slices.kind[row] == SS_KIND_OP;
+}
+
 /* A piece of the thread with its innermost row. */
 static void add_piece(struct sweep *sweep, uint32_t row, struct ss_interval piece, uint32_t behind)
 {
@@ -288,7 +301,7 @@ static void add_piece(struct sweep *sweep, uint32_t row, struct ss_interval piec
 	double own = ss_attribution_has(of, row) ? (double)rows->excess[row - rows->first] : 0;
 
 	if (rows->collective_count && can_wait(of, row)) {
-		struct ss_interval common;
+		struct ss_interval common = piece;
 		uint32_t collective = collective_at(sweep, piece, &common);
 
 		if (collective != SS_NO_ROW) {
@@ -300,7 +313,7 @@ static void add_piece(struct sweep *sweep, uint32_t row, struct ss_interval piec
 	}
 	if (piece.end_ns <= piece.start_ns)
 		return;
-	span = span_at(sweep, piece, phase);
+	span = is_op(of, row) ? NULL : span_at(sweep, piece, phase);
 	if (span && (double)span->excess > own) {
 		bool has_place = row != SS_NO_ROW && phase != SS_PLACE_LOOP;
 
@@ -385,6 +398,17 @@ static void sweep_thread(struct sweep *sweep, struct ss_interval stretch)
 	}
 }
 
+/* Whether most of a gap is the launch that ends it: it loads its kernel. */
+static bool is_loading(const struct sweep *sweep, uint32_t launch, struct ss_interval gap)
+{
+	const struct ss_slices *slices = &sweep->of->trace->slices;
+	int64_t from_ns = slices->start_ns[launch] > gap.start_ns ? slices->start_ns[launch]
+								  : gap.start_ns;
+
+	return slices->dur_ns[launch] >= SS_ATTRIBUTION_FIRST_NS &&
+	       2 * (gap.end_ns - from_ns) > gap.end_ns - gap.start_ns;
+}
+
 /* A gap that another thread ends: its phase, and the operators that this thread ran. */
 static void sweep_other_thread(struct sweep *sweep, uint32_t launch, struct ss_interval gap)
 {
@@ -409,7 +433,9 @@ static void sweep_other_thread(struct sweep *sweep, uint32_t launch, struct ss_i
 						      .from_ns = gap.start_ns,
 						      .to_ns = gap.end_ns,
 						      .excess_ns = gap.end_ns - gap.start_ns,
-						      .kind = SS_EXCESS_IDLE });
+						      .kind = is_loading(sweep, launch, gap)
+								      ? SS_EXCESS_FIRST
+								      : SS_EXCESS_IDLE });
 }
 
 static void sweep_gap(struct sweep *sweep, const struct ss_idle_gap *gap)

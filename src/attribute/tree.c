@@ -113,7 +113,7 @@ static uint32_t forward_base(struct ss_attribution *of, uint32_t row, uint32_t b
 
 	if (rows->phase[i] != SS_PLACE_BACKWARD || slices->kind[row] != SS_KIND_OP ||
 	    !ss_attribution_has(of, forward) || !(rows->excess[i] > 0) ||
-	    (kind != SS_EXCESS_LOOP && kind != SS_EXCESS_CHAIN && kind != SS_EXCESS_COPIES))
+	    !ss_attribution_is_answered_in_kind(kind))
 		return base;
 	while (rows->parent[forward - rows->first] != SS_NO_ROW &&
 	       slices->kind[rows->parent[forward - rows->first]] == SS_KIND_OP)

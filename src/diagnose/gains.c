@@ -93,14 +93,30 @@ static int64_t ordering_step_with(struct fix_ordering *ordering,
 	return step_ns;
 }
 
+/* The time of the heaviest sentence of its evidence. */
+static int64_t finding_shown_ns(const struct ss_finding *finding)
+{
+	int64_t most_ns = 0;
+
+	for (uint32_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].weight_ns > most_ns)
+			most_ns = finding->evidence[i].weight_ns;
+	return most_ns;
+}
+
 /* Measures what one more fix saves. */
 static void ordering_measure_gain(struct fix_ordering *ordering, struct fix_candidate *candidate)
 {
+	int64_t shown_ns = finding_shown_ns(candidate->finding);
+
 	ordering->fixes[ordering->fix_count] = &candidate->finding->edits;
 	candidate->gain_ns = saved_ns(ordering->now_ns,
 				      ordering_step_with(ordering, ordering->fixes,
 							 ordering->fix_count + 1));
 	candidate->fixed = ordering->fix_count;
+	/* a replay that is far off may hide what the evidence shows: only bounds are given then */
+	if (ordering->diagnosis->is_bounded && candidate->gain_ns < shown_ns)
+		candidate->gain_ns = shown_ns < ordering->now_ns ? shown_ns : ordering->now_ns;
 }
 
 /* Whether a single rank, or several, cause it. */
@@ -141,17 +157,6 @@ static void ordering_measure_range(struct fix_ordering *ordering, struct ss_find
 	}
 	*low_ns = ordering_step_with(ordering, ordering->low, count + 1);
 	*high_ns = ordering_step_with(ordering, ordering->high, count + 1);
-}
-
-/* The time of the heaviest sentence of its evidence. */
-static int64_t finding_shown_ns(const struct ss_finding *finding)
-{
-	int64_t most_ns = 0;
-
-	for (uint32_t i = 0; i < finding->evidence_count; i++)
-		if (finding->evidence[i].weight_ns > most_ns)
-			most_ns = finding->evidence[i].weight_ns;
-	return most_ns;
 }
 
 /* A saving this much above what the evidence shows needs a reason; figures are rounded. */

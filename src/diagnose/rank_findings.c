@@ -261,15 +261,22 @@ static uint32_t tasks_first_from(const struct ss_rule_context *context, uint32_t
 	return low;
 }
 
-static int64_t claim_take_from(struct ss_rule_context *context, uint32_t task, int64_t gone_ns,
-			       int64_t low_gone_ns)
+/* What of a task goes: as expected, if the fix does less, and if it does more. */
+struct claim_gone {
+	int64_t ns, low_ns, high_ns;
+};
+
+static int64_t claim_take_from(struct ss_rule_context *context, uint32_t task,
+			       struct claim_gone gone)
 {
-	struct ss_claim *claim = gone_ns > 0 ? shared_claim_of_task(context, task) : NULL;
+	int64_t gone_ns = gone.ns, low_gone_ns = gone.low_ns;
+	struct ss_claim *claim = gone.high_ns > 0 ? shared_claim_of_task(context, task) : NULL;
 
 	if (!claim)
 		return 0;
 	gone_ns = gone_ns < claim->own_ns ? gone_ns : claim->own_ns;
 	claim->own_ns -= gone_ns;
+	claim->high_ns -= gone.high_ns < claim->high_ns ? gone.high_ns : claim->high_ns;
 	claim->high_ns = claim->own_ns < claim->high_ns ? claim->own_ns : claim->high_ns;
 	claim->low_ns -= low_gone_ns;
 	if (claim->low_ns < claim->own_ns)
@@ -316,7 +323,7 @@ static void claim_release_wait(struct ss_rule_context *context, uint32_t at, int
 int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch stretch)
 {
 	struct ss_rank_findings *exam = context->exam;
-	int64_t gone_ns = 0, low_keep_ns;
+	int64_t gone_ns = 0, low_keep_ns, high_keep_ns = stretch.keep_ns - stretch.more_ns;
 	uint32_t i;
 
 	if (stretch.to_ns <= stretch.from_ns || exam->failed ||
@@ -333,7 +340,8 @@ int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch st
 		int64_t start_ns = task->start_ns > stretch.from_ns ? task->start_ns
 								    : stretch.from_ns;
 		int64_t end_ns = ss_task_end(task);
-		int64_t gone, low_gone, others_ns = 0;
+		struct claim_gone gone;
+		int64_t others_ns = 0, rest_ns;
 
 		if (task->track != stretch.track || task->start_ns > stretch.to_ns)
 			break;
@@ -345,10 +353,11 @@ int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch st
 			continue;
 		if (!ss_rule_can_claim(context, number))
 			others_ns = findings_taken_ns(exam, stretch.track, start_ns, end_ns);
-		gone = end_ns - start_ns - others_ns;
-		low_gone = gone - stretch_take_kept(&low_keep_ns, gone);
-		gone -= stretch_take_kept(&stretch.keep_ns, gone);
-		gone_ns += claim_take_from(context, number, gone, low_gone);
+		rest_ns = end_ns - start_ns - others_ns;
+		gone.low_ns = rest_ns - stretch_take_kept(&low_keep_ns, rest_ns);
+		gone.high_ns = rest_ns - stretch_take_kept(&high_keep_ns, rest_ns);
+		gone.ns = rest_ns - stretch_take_kept(&stretch.keep_ns, rest_ns);
+		gone_ns += claim_take_from(context, number, gone);
 	}
 	findings_note_taken(exam, (struct ss_found_taken){ stretch.from_ns, stretch.to_ns,
 							   stretch.track });
@@ -546,6 +555,8 @@ enum ss_status ss_rank_findings_make(struct ss_rank_findings *exam,
 	ss_arena_init(&shared, memory);
 	context.shared = &shared;
 	status = findings_run_rules(exam, &context, err);
+	if (context.unclaimed)
+		context.release_unclaimed(context.unclaimed);
 	ss_arena_release(&shared);
 	if (status == SS_OK && !ss_strings_fit(&exam->texts))
 		status = ss_fail_memory(err, "what was found on a rank");

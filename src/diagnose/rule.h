@@ -31,6 +31,7 @@ enum ss_confidence { SS_CONFIDENCE_LOW, SS_CONFIDENCE_MEDIUM, SS_CONFIDENCE_HIGH
 struct ss_rank_findings;       /* what all rules found on one rank; rank_findings.h */
 struct ss_rule_memory_context; /* one device of a memory snapshot; snapshot_findings.h */
 struct ss_gradients;           /* evidence/gradients.h */
+struct ss_unclaimed;           /* evidence/claimed_time.h */
 
 /* --- one rank ------------------------------------------------------------------------ */
 
@@ -49,6 +50,8 @@ struct ss_rule_context {
 	struct ss_arena *shared;  /* for what rules share: lives until the last one is done */
 	const uint8_t *side_work; /* ss_rule_side_work(); NULL: not requested yet */
 	const struct ss_gradients *gradients; /* ss_rule_gradients(); the same */
+	struct ss_unclaimed *unclaimed;       /* ss_rule_unclaimed(); the same */
+	void (*release_unclaimed)(struct ss_unclaimed *unclaimed);
 };
 
 /*
@@ -76,14 +79,15 @@ bool ss_rule_can_claim(const struct ss_rule_context *context, uint32_t task);
 /*
  * The fix removes the part of a thread's tasks that lies in [from, to), including waits for the
  * device and for workers that end there. The first `keep_ns` of it stay, or `low_keep_ns` if the
- * fix does less than expected. Time that other rules own stays theirs: two rules that claim time
- * of one task this way each get their own part. Returns the time that could be claimed. Several
- * calls on one task add up.
+ * fix does less than expected; if it does more, `more_ns` of what stays go as well. Time that other
+ * rules own stays theirs: two rules that claim time of one task this way each get their own part.
+ * Returns the time that could be claimed. Several calls on one task add up.
  */
 struct ss_stretch {
 	uint32_t track;
 	int64_t from_ns, to_ns;
 	int64_t keep_ns, low_keep_ns; /* low_keep_ns below keep_ns: as keep_ns */
+	int64_t more_ns;
 };
 int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch stretch);
 

@@ -35,7 +35,7 @@ static const struct place_case cases[] = {
 	  4000, 4000, SS_EXCESS_GAP },
 	{ "an operator without an answer is beside training, at its position",
 	  STEP MODEL "op aten::norm 1 6000 +4000",
-	  "beside training > between the optimizer and the end > aten::norm", 4000, 4000,
+	  "beside training > between the optimizer and forward > aten::norm", 4000, 4000,
 	  SS_EXCESS_BESIDE },
 	{ "with stacks it is at the function that calls it",
 	  STEP MODEL "frame train.py(3):log 1 6000 +4000; op aten::norm 1 6000 +4000",

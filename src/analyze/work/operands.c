@@ -92,6 +92,8 @@ struct operand_sizes {
 	uint32_t count;
 	uint32_t rank[SS_OPERANDS_MAX]; /* UINT32_MAX: no tensor, or too many sizes */
 	int64_t values[SS_OPERANDS_MAX][SS_OPERAND_DIMS_MAX];
+	double listed[SS_OPERANDS_MAX]; /* elements of a list of tensors */
+	double product;                 /* of the tensor of a list that is being read */
 };
 
 static void sizes_add(struct operand_sizes *out, int64_t value)
@@ -112,9 +114,12 @@ static void sizes_open_list(struct operand_sizes *out, uint32_t depth)
 	if (depth == 2) {
 		if (out->count < SS_OPERANDS_MAX)
 			out->rank[out->count] = 0;
+		if (out->count < SS_OPERANDS_MAX)
+			out->listed[out->count] = 0;
 		out->count++;
 	} else if (depth == 3 && out->count <= SS_OPERANDS_MAX) {
 		out->rank[out->count - 1] = UINT32_MAX;
+		out->product = 1;
 	}
 }
 
@@ -141,6 +146,8 @@ static bool sizes_read(const char *text, struct operand_sizes *out)
 			if (!depth || (want && !empty))
 				return false;
 			want = empty = false;
+			if (depth == 3 && out->count <= SS_OPERANDS_MAX)
+				out->listed[out->count - 1] += out->product;
 			if (--depth == 0)
 				break;
 			continue;
@@ -155,6 +162,8 @@ static bool sizes_read(const char *text, struct operand_sizes *out)
 			return false;
 		if (depth == 2)
 			sizes_add(out, value);
+		else
+			out->product *= (double)value;
 		want = empty = false;
 		text--;
 	}
@@ -221,8 +230,10 @@ static void operands_set_sizes(struct ss_operands *out, const struct operand_siz
 		struct ss_operand *operand = &out->items[i];
 
 		*operand = (struct ss_operand){ .is_tensor = sizes->rank[i] != UINT32_MAX };
-		if (!operand->is_tensor)
+		if (!operand->is_tensor) {
+			operand->listed = sizes->listed[i];
 			continue;
+		}
 		operand->rank = sizes->rank[i];
 		memcpy(operand->dims, sizes->values[i], sizeof(operand->dims));
 	}

@@ -43,6 +43,7 @@ struct ss_operand {
 	int64_t dims[SS_OPERAND_DIMS_MAX];
 	bool has_strides;
 	int64_t strides[SS_OPERAND_DIMS_MAX];
+	double listed;     /* if it is a list of tensors: elements of all of them; else 0 */
 	const char *value; /* if it is not a tensor, its text: "[1, 1]", "True"; not terminated */
 	uint32_t value_length;
 };

@@ -26,6 +26,16 @@
  */
 #define READY_NS 200000
 
+/*
+ * Large batches take longer, and so do loaded machines: the fastest call of the file says how long,
+ * unless it is more than this share of the step, or this long: then all calls wait.
+ */
+#define READY_STEP_SHARE 0.05
+#define READY_MAX_NS 2000000
+
+/* Without a device workers compete with training for the cores: a batch costs about this much. */
+#define READY_CPU_NS 1000000
+
 /* Share of the time in __next__: a function with less is not worth a sentence. */
 #define INNER_SHARE 0.2
 
@@ -36,8 +46,18 @@ static const char own_fix[] =
 
 static const char few_workers_fix[] =
 	"DataLoader(..., num_workers=2 * current_number, prefetch_factor=4,\n"
-	"           pin_memory=True, persistent_workers=True)\n"
+	"           persistent_workers=True)\n"
 	"# no more workers than cores: then cheaper or cached transforms";
+
+static const char sampler_fix[] =
+	"# the sampler runs in the training process, num_workers does not help:\n"
+	"# draw the indices of many steps at once, e.g.\n"
+	"indices = torch.multinomial(weights, steps * batch, replacement=True)";
+
+static const char cpu_fix[] =
+	"DataLoader(..., num_workers=2, persistent_workers=True)\n"
+	"# now the training process prepares batches itself (num_workers=0);\n"
+	"# workers take cores from training: leave it as many threads as remain";
 
 struct input_stall {
 	struct ss_rule_context *context;
@@ -49,6 +69,8 @@ struct input_stall {
 	int64_t longest_ns;
 	bool in_process;
 	int64_t own_ns;           /* claimed of functions that are no DataLoader */
+	int64_t index_ns;         /* of __next__: drawing indices */
+	uint32_t index_row;       /* the longest of it */
 	const uint8_t *side_work; /* enum ss_side_work, per name */
 	struct ss_function_times inner;
 	struct ss_code_places sites;
@@ -70,11 +92,25 @@ static bool input_is_in_process(const struct ss_trace *trace, uint32_t row)
 	return strstr(ss_strings_text(&trace->names, trace->slices.name[row]), "SingleProcess");
 }
 
-static void input_count_calls(struct input_stall *input)
+/* What a batch costs that is ready: the fastest call, or what is usual if all calls wait. */
+static int64_t input_ready_ns(const struct input_stall *input, int64_t fastest_ns)
 {
 	const struct ss_trace *trace = input->context->trace;
 
-	input->ready_ns = READY_NS;
+	if (input->calls && input_is_in_process(trace, input->longest))
+		return input->context->digest->device < 0 ? READY_CPU_NS : READY_NS;
+	if (fastest_ns > READY_NS &&
+	    (fastest_ns > READY_MAX_NS ||
+	     (double)fastest_ns > READY_STEP_SHARE * (double)input->mean_ns))
+		return READY_NS;
+	return fastest_ns;
+}
+
+static void input_count_calls(struct input_stall *input)
+{
+	const struct ss_trace *trace = input->context->trace;
+	int64_t fastest_ns = INT64_MAX;
+
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		int64_t dur_ns = trace->slices.dur_ns[row];
 
@@ -82,13 +118,35 @@ static void input_count_calls(struct input_stall *input)
 			continue;
 		input->calls++;
 		input->total_ns = ss_ns_sum(input->total_ns, dur_ns);
-		if (dur_ns < input->ready_ns)
-			input->ready_ns = dur_ns;
+		if (dur_ns < fastest_ns)
+			fastest_ns = dur_ns;
 		if (dur_ns > input->longest_ns) {
 			input->longest_ns = dur_ns;
 			input->longest = row;
 		}
 	}
+	input->ready_ns = input_ready_ns(input, fastest_ns);
+}
+
+/* Adds the time of a __next__ in which the training process draws indices, and returns it. */
+static int64_t input_add_indices(struct input_stall *input, uint32_t loader)
+{
+	const struct ss_trace *trace = input->context->trace;
+	uint32_t end = ss_cpu_row_end(trace, loader);
+	int64_t sum_ns = 0;
+
+	for (uint32_t row = loader + 1; row < end; row++) {
+		const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
+
+		if (trace->slices.kind[row] != SS_KIND_PYTHON || !strstr(name, "): _next_index"))
+			continue;
+		ss_ns_add(&sum_ns, trace->slices.dur_ns[row]);
+		if (input->index_row == SS_NO_ROW ||
+		    trace->slices.dur_ns[row] > trace->slices.dur_ns[input->index_row])
+			input->index_row = row;
+	}
+	ss_ns_add(&input->index_ns, sum_ns);
+	return sum_ns;
 }
 
 /* Claims the time in __next__ beyond what a ready batch takes. */
@@ -97,11 +155,12 @@ static void input_claim_loader(struct input_stall *input)
 	const struct ss_trace *trace = input->context->trace;
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		int64_t dur_ns = trace->slices.dur_ns[row];
+		int64_t dur_ns = trace->slices.dur_ns[row], index_ns;
 		struct ss_stretch stretch;
 
-		if (!input_is_loader_call(input, row))
+		if (!input_is_loader_call(input, row) || dur_ns <= input->ready_ns)
 			continue;
+		index_ns = input_add_indices(input, row);
 		stretch = (struct ss_stretch){
 			.track = trace->slices.track[row],
 			.from_ns = trace->slices.start_ns[row],
@@ -113,6 +172,9 @@ static void input_claim_loader(struct input_stall *input)
 			 */
 			.low_keep_ns = dur_ns / 2 - (input->mean_ns - dur_ns),
 		};
+		/* indices that are drawn at once cost a small part of it */
+		if (2 * index_ns > dur_ns)
+			stretch.low_keep_ns = dur_ns - index_ns * 7 / 8;
 		input->claimed_ns = ss_ns_sum(input->claimed_ns,
 					      ss_rule_claim_time(input->context, stretch));
 		if (input_is_in_process(trace, row))
@@ -247,6 +309,8 @@ static enum ss_status input_report_loader(struct input_stall *input, struct ss_e
 			     name);
 	if (!input->in_process)
 		ss_rule_set_fix(context, few_workers_fix);
+	else if (context->digest->device < 0)
+		ss_rule_set_fix(context, cpu_fix);
 	if (context->digest->device < 0)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
 				       "the thread that computes is the thread that waits");
@@ -289,6 +353,12 @@ static void input_report_functions(struct input_stall *input)
 	}
 	if (fix && (input->in_process || !input->claimed_ns))
 		ss_rule_set_fix(input->context, fix);
+	if (2 * input->index_ns < input->total_ns || !input->index_ns)
+		return;
+	ss_rule_add_evidence(
+		input->context, (struct ss_fact){ input->index_ns, 0, input->index_row },
+		"the sampler draws indices for {time} per step, in the training process");
+	ss_rule_set_fix(input->context, sampler_fix);
 }
 
 static void input_report_own(struct input_stall *input)
@@ -332,7 +402,9 @@ static enum ss_status input_find(struct input_stall *input, struct ss_arena *scr
 
 static enum ss_status input_stall_look(struct ss_rule_context *context, struct ss_error *err)
 {
-	struct input_stall input = { .context = context, .longest = SS_NO_ROW };
+	struct input_stall input = { .context = context,
+				     .longest = SS_NO_ROW,
+				     .index_row = SS_NO_ROW };
 	struct ss_arena scratch;
 	enum ss_status status;
 

@@ -8,7 +8,10 @@
  * microsecond per launch. Runs of elementwise kernels that are shorter than their launches become
  * one kernel, whether the host is late for them or just in time.
  */
+#include <string.h>
+
 #include "analyze/kernel/category.h"
+#include "diagnose/evidence/checkpoints_and_logging.h"
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/cpu_rows.h"
 #include "diagnose/stragglers/slow_hosts.h"
@@ -230,19 +233,47 @@ static void launch_claim_tasks(struct launches *launches, const struct launch_st
 	}
 }
 
+/*
+ * Adds a piece of what the host did while the device waited: to the outermost operator of ATen
+ * around it, or else to another operator, or to the function of the program.
+ */
+static void launch_add_piece(void *context, uint32_t row, int64_t from_ns, int64_t to_ns)
+{
+	struct launches *launches = context;
+	const struct ss_slices *slices = &launches->trace->slices;
+	uint32_t op = SS_NO_ROW, function = SS_NO_ROW;
+
+	for (; row != SS_NO_ROW; row = slices->parent[row]) {
+		const char *name = ss_strings_text(&launches->trace->names, slices->name[row]);
+
+		if (slices->kind[row] == SS_KIND_OP &&
+		    (op == SS_NO_ROW || strncmp(name, "aten::", 6) == 0))
+			op = row;
+		if (slices->kind[row] == SS_KIND_PYTHON && function == SS_NO_ROW &&
+		    strstr(name, ".py(") && !ss_code_is_library(name))
+			function = row;
+	}
+	row = op != SS_NO_ROW ? op : function;
+	if (row != SS_NO_ROW)
+		ss_code_places_add(&launches->sites, slices->name[row], row, to_ns - from_ns);
+}
+
 static void launch_claim(struct launches *launches, const struct launch_stretch *stretch)
 {
-	uint32_t row = launches->graph->tasks[stretch->to].row, op = launches->ops->owner[row];
-	int64_t idle_ns = launch_idle_ns(launches, row);
+	const struct ss_task *last = &launches->graph->tasks[stretch->to];
+	int64_t idle_ns = launch_idle_ns(launches, last->row), end_ns = ss_task_end(last);
+	int64_t start_ns = launches->graph->tasks[stretch->from].start_ns;
 
 	launch_claim_tasks(launches, stretch, idle_ns);
 	if (!idle_ns)
 		return;
 	launches->count++;
 	launches->total_ns = ss_ns_sum(launches->total_ns, idle_ns);
-	if (op != SS_NO_ROW)
-		ss_code_places_add(&launches->sites, launches->trace->slices.name[op], row,
-				   idle_ns);
+	/* the end of the stretch is what the device waited for */
+	if (end_ns - idle_ns > start_ns)
+		start_ns = end_ns - idle_ns;
+	ss_cpu_visit_time(launches->trace, last->track, (struct ss_interval){ start_ns, end_ns },
+			  launch_add_piece, launches);
 }
 
 /* Whether a function that does something else fills the stretch: unexplained-time names it. */
@@ -329,8 +360,8 @@ static void launches_report(struct launches *launches)
 
 		if (site->weight_ns < launches->total_ns / SITE_SHARE)
 			break;
-		ss_rule_add_evidence(context, ss_code_place_fact(site),
-				     "%s is launched too late {count} times per step ({time})",
+		ss_rule_add_evidence(context, (struct ss_fact){ site->weight_ns, 0, site->row },
+				     "the host is in %s for {time} of that per step",
 				     ss_strings_text(&launches->trace->names, site->name));
 	}
 	if (!launches->phases->has[SS_PHASE_BACKWARD])

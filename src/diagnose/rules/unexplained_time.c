@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unexplained_time.c - rule: idle time that no other rule claims.
+ * unexplained_time.c - rule: time that no other rule claims.
  *
  * It runs last, on what the other rules leave. On a rank with a device that is idle time of the
- * device: what did the thread do whose launch ended the gap? Without a device it is time of the
- * training thread outside of operators. A pause of some milliseconds belongs to the function that
- * fills it, shorter pieces to the innermost function, operator or call.
- *
- * If functions of the program fill most of it, the file names the cause and the rule claims their
- * time. Otherwise it claims nothing; the account (account.h) decides whether it is reported.
+ * device: what did the thread do whose launch ended the gap? Without a device it is what of the
+ * training thread exceeds the normal (attribute/attribute.h). It claims nothing; the account
+ * (account.h) decides whether it is reported.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/sort.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/evidence/claimed_time.h"
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/cpu_rows.h"
-
-/* In 5 ms eager mode launches a hundred kernels: such a stretch is a pause of the program. */
-#define PAUSE_NS 5000000
 
 /* A launch takes 5 to 20 us; the first launch of a kernel loads its code and takes this long. */
 #define LOADING_NS 1000000
@@ -31,11 +25,7 @@
 #define SITE_SHARE 10
 
 /* Figures that `judge` reads; the account reads the first (ss_rule.claims_rest). */
-enum { REST_NS, NAMED_NS, LOADING_SUM_NS, QUEUED_NS, UNSEEN_NS, CALLS_NS, BLIND, LINES, FIGURES };
-
-static const char named_fix[] =
-	"# move it off the training thread: DataLoader workers, a thread, or once\n"
-	"# before the loop; what must stay: vectorize it, or run it on the GPU";
+enum { REST_NS, LOADING_SUM_NS, QUEUED_NS, UNSEEN_NS, CALLS_NS, BLIND, LINES, FIGURES };
 
 static const char loading_fix[] = "# first launches load their kernels: start recording later\n"
 				  "schedule = torch.profiler.schedule(wait=1, warmup=3, active=3)";
@@ -58,14 +48,10 @@ static const char blind_fix[] = "# the host launches work, but the file has no G
 struct unexplained_rest {
 	struct ss_rule_context *context;
 	const struct ss_trace *trace;
-	const struct ss_phases *phases;
 	struct ss_cover taken; /* claimed time of threads, sorted */
 	uint32_t taken_at;     /* the first of them that has not ended */
 	bool on_device;
-	bool releases; /* a rule lets the host run ahead of the device */
-	struct ss_code_places pauses, moments;
-	struct ss_stretch *named; /* pauses that functions fill */
-	uint32_t named_count, named_capacity;
+	struct ss_code_places moments;
 	uint32_t *first; /* per name: row of its first call */
 	int64_t sums[FIGURES];
 	int64_t loads;
@@ -111,29 +97,11 @@ static void rest_add_moment(void *context, uint32_t row, int64_t from_ns, int64_
 	ss_code_places_add(&rest->moments, slices->name[row], row, ns);
 }
 
-static void rest_add_named(struct unexplained_rest *rest, uint32_t track,
-			   struct ss_interval stretch)
-{
-	if (!ss_memory_reserve(rest->context->memory, (void **)&rest->named, &rest->named_capacity,
-			       (size_t)rest->named_count + 1, sizeof(*rest->named))) {
-		rest->pauses.failed = true;
-		return;
-	}
-	rest->named[rest->named_count++] = (struct ss_stretch){
-		.track = track,
-		.from_ns = stretch.start_ns,
-		.to_ns = stretch.end_ns,
-		/* how much of it must remain is unknown */
-		.low_keep_ns = (stretch.end_ns - stretch.start_ns) / 2,
-	};
-}
-
 /* Adds a stretch of a thread that no rule claims. */
 static void rest_add_stretch(struct unexplained_rest *rest, uint32_t track,
 			     struct ss_interval stretch)
 {
 	int64_t ns = stretch.end_ns - stretch.start_ns;
-	uint32_t row = SS_NO_ROW;
 
 	if (ns <= 0)
 		return;
@@ -141,12 +109,6 @@ static void rest_add_stretch(struct unexplained_rest *rest, uint32_t track,
 	if (track == SS_NO_ROW) {
 		rest->sums[UNSEEN_NS] = ss_ns_sum(rest->sums[UNSEEN_NS], ns);
 		return;
-	}
-	if (ns >= PAUSE_NS)
-		row = ss_cpu_function(rest->phases, track, stretch);
-	if (row != SS_NO_ROW) {
-		ss_code_places_add(&rest->pauses, rest->trace->slices.name[row], row, ns);
-		rest_add_named(rest, track, stretch);
 	}
 	ss_cpu_visit_time(rest->trace, track, stretch, rest_add_moment, rest);
 }
@@ -174,24 +136,15 @@ static void rest_add_unclaimed(struct unexplained_rest *rest, uint32_t track,
 
 /* --- with a device -------------------------------------------------------------------- */
 
-/* Whether the gap is mostly a host sync, and a rule removes host syncs. */
-static bool rest_gap_is_released(const struct unexplained_rest *rest, const struct ss_idle *idle,
-				 const struct ss_idle_gap *gap)
+/* Whether a claim covers the gap as a whole. */
+static bool rest_is_released(const struct unexplained_rest *rest, const struct ss_idle_gap *gap)
 {
-	int64_t sync_ns = 0, most_ns = 0;
-
-	for (uint32_t i = gap->piece_from; i < gap->piece_to; i++) {
-		if (idle->pieces[i].cause == SS_IDLE_SYNC)
-			sync_ns = idle->pieces[i].ns;
-		if (idle->pieces[i].ns > most_ns)
-			most_ns = idle->pieces[i].ns;
-	}
-	return rest->releases && sync_ns > 0 && sync_ns == most_ns;
+	return ss_cover_length_in(&rest->taken, gap->start_ns, gap->end_ns) ==
+	       gap->end_ns - gap->start_ns;
 }
 
-/* Adds an idle gap of the device, unless a rule removes the wait that caused it. */
-static void rest_add_gap(struct unexplained_rest *rest, const struct ss_idle *idle,
-			 const struct ss_idle_gap *gap)
+/* Adds an idle gap of the device, as far as nobody claims it. */
+static void rest_add_gap(struct unexplained_rest *rest, const struct ss_idle_gap *gap)
 {
 	const struct ss_slices *slices = &rest->trace->slices;
 	struct ss_interval stretch = { gap->start_ns, gap->end_ns };
@@ -200,15 +153,13 @@ static void rest_add_gap(struct unexplained_rest *rest, const struct ss_idle *id
 
 	if (launch >= rest->trace->device_from)
 		launch = SS_NO_ROW;
-	if (rest_gap_is_released(rest, idle, gap))
-		return;
 	if (launch != SS_NO_ROW && ss_slice_end(slices, launch) <= gap->start_ns) {
 		/* launched in time, and nothing ran */
-		if (gap->end_ns - gap->start_ns > LATENCY_NS) {
-			rest->sums[QUEUED_NS] = ss_ns_sum(rest->sums[QUEUED_NS],
-							  gap->end_ns - gap->start_ns);
-			rest->sums[REST_NS] = ss_ns_sum(rest->sums[REST_NS],
-							gap->end_ns - gap->start_ns);
+		int64_t ns = gap->end_ns - gap->start_ns;
+
+		if (ns > LATENCY_NS && !rest_is_released(rest, gap)) {
+			ss_ns_add(&rest->sums[QUEUED_NS], ns);
+			ss_ns_add(&rest->sums[REST_NS], ns);
 		}
 		return;
 	}
@@ -220,23 +171,18 @@ static enum ss_status rest_add_gaps(struct unexplained_rest *rest, struct ss_err
 	const struct ss_idle *idle;
 
 	SS_TRY(ss_facts_idle(rest->context->subject->facts, &idle, err));
+	if (!ss_rule_claimed_time(rest->context, SS_NO_ROW, idle, &rest->taken))
+		return ss_fail_memory(err, "unexplained time");
 	for (uint32_t i = 0; i < idle->device_count; i++) {
 		if (idle->devices[i].device != rest->context->digest->device)
 			continue;
 		for (uint32_t k = idle->devices[i].gap_from; k < idle->devices[i].gap_to; k++)
-			rest_add_gap(rest, idle, &idle->gaps[k]);
+			rest_add_gap(rest, &idle->gaps[k]);
 	}
 	return SS_OK;
 }
 
 /* --- without a device ----------------------------------------------------------------- */
-
-/* Whether a thread computes, communicates or loads input: operators, collectives, DataLoader. */
-static bool rest_row_is_busy(const struct ss_trace *trace, uint32_t row)
-{
-	return trace->slices.kind[row] == SS_KIND_OP ||
-	       (ss_slice_flags(trace, row) & (SS_NAME_DATALOADER | SS_NAME_COMM_RANGE));
-}
 
 /* If work is launched but the file has no device events, the whole step is unexplained. */
 static bool rest_is_blind(struct unexplained_rest *rest)
@@ -256,39 +202,32 @@ static bool rest_is_blind(struct unexplained_rest *rest)
 	return true;
 }
 
-/* Adds the time of steps in which no thread computes; without a device. */
+/* Adds what exceeds the normal at a place. */
+static void rest_add_excess(void *context, const struct ss_attribution_moment *moment)
+{
+	struct unexplained_rest *rest = context;
+
+	if (moment->excess_ns <= 0)
+		return;
+	ss_ns_add(&rest->sums[REST_NS], moment->excess_ns);
+	if (moment->row == SS_NO_ROW)
+		ss_ns_add(&rest->sums[UNSEEN_NS], moment->excess_ns);
+	else
+		ss_code_places_add(&rest->moments, rest->trace->slices.name[moment->row],
+				   moment->row, moment->excess_ns);
+}
+
+/* Adds what of the training thread exceeds the normal, and nobody claims; without a device. */
 static enum ss_status rest_add_host(struct unexplained_rest *rest, struct ss_error *err)
 {
-	const struct ss_trace *trace = rest->trace;
-	struct ss_cover_pile pile = { 0 };
-	struct ss_cover busy = { 0 }, steps = { 0 };
+	struct ss_unclaimed *unclaimed;
 
-	ss_cover_init(&steps, rest->context->memory);
-	for (uint32_t i = 0; i < rest->context->steps->count; i++)
-		ss_cover_append(&steps, rest->context->steps->items[i].start_ns,
-				rest->context->steps->items[i].end_ns);
-	for (uint32_t i = 0; i < trace->track_count; i++) {
-		const struct ss_track *track = &trace->tracks[i];
-		struct ss_cover own;
-
-		if (track->first_row >= trace->device_from)
-			continue;
-		ss_cover_init(&own, rest->context->memory);
-		for (uint32_t row = track->first_row; row < track->first_row + track->row_count;
-		     row++)
-			if (rest_row_is_busy(trace, row))
-				ss_cover_add(&own, trace->slices.start_ns[row],
-					     ss_slice_end(&trace->slices, row));
-		ss_cover_pile_add(&pile, &own);
-	}
-	ss_cover_pile_finish(&pile, &busy);
-	ss_cover_subtract(&steps, &busy);
-	for (uint32_t i = 0; i < steps.count; i++)
-		rest_add_unclaimed(rest, rest->context->graph->main, steps.items[i]);
-	rest->moments.failed |= busy.failed || steps.failed;
-	ss_cover_release(&busy);
-	ss_cover_release(&steps);
-	return rest->moments.failed ? ss_fail_memory(err, "unexplained time") : SS_OK;
+	SS_TRY(ss_rule_unclaimed(rest->context, 0, &unclaimed, err));
+	if (unclaimed)
+		ss_attribution_walk(&unclaimed->attribution, &unclaimed->options, rest_add_excess,
+				    rest);
+	return unclaimed && unclaimed->attribution.failed ? ss_fail_memory(err, "unexplained time")
+							  : SS_OK;
 }
 
 /* --- the rank ------------------------------------------------------------------------- */
@@ -317,38 +256,25 @@ static void rest_format_label(const struct unexplained_rest *rest, const struct 
 		 name);
 }
 
-static void rest_report_site(struct unexplained_rest *rest, const struct ss_code_place *site,
-			     bool is_pause)
+static void rest_report_sites(struct unexplained_rest *rest)
 {
-	struct ss_fact fact = { site->weight_ns, 0, site->row };
-	char label[LABEL_MAX];
+	ss_code_places_sort(&rest->moments);
+	for (uint32_t i = 0; i < rest->moments.count && i < 3; i++) {
+		const struct ss_code_place *site = &rest->moments.items[i];
+		struct ss_fact fact = { site->weight_ns, 0, site->row };
+		char label[LABEL_MAX];
 
-	rest_format_label(rest, site, label);
-	if (rest->on_device && is_pause)
-		ss_rule_add_evidence(rest->context, fact,
-				     "%s takes {time} per step while the GPU has nothing to do",
-				     label);
-	else if (rest->on_device)
-		ss_rule_add_evidence(rest->context, fact,
-				     "the GPU is idle for {time} per step while the host is in %s",
-				     label);
-	else if (is_pause)
-		ss_rule_add_evidence(
-			rest->context, fact,
-			"%s takes {time} per step outside of operators, in long pauses", label);
-	else
-		ss_rule_add_evidence(rest->context, fact,
-				     "%s takes {time} per step outside of operators", label);
-}
-
-static void rest_report_sites(struct unexplained_rest *rest, struct ss_code_places *sites,
-			      bool are_pauses)
-{
-	ss_code_places_sort(sites);
-	for (uint32_t i = 0; i < sites->count && i < 3; i++) {
-		if (sites->items[i].weight_ns < rest->sums[REST_NS] / SITE_SHARE)
+		if (site->weight_ns < rest->sums[REST_NS] / SITE_SHARE)
 			break;
-		rest_report_site(rest, &sites->items[i], are_pauses);
+		rest_format_label(rest, site, label);
+		if (rest->on_device)
+			ss_rule_add_evidence(
+				rest->context, fact,
+				"the GPU is idle for {time} per step while the host is in %s",
+				label);
+		else
+			ss_rule_add_evidence(rest->context, fact,
+					     "{time} per step are more than normal in %s", label);
 	}
 }
 
@@ -360,8 +286,7 @@ static void rest_report(struct unexplained_rest *rest)
 	struct ss_fact unseen = { rest->sums[UNSEEN_NS], 0, SS_NO_ROW };
 	int64_t least_ns = rest->sums[REST_NS] / SITE_SHARE;
 
-	rest_report_sites(rest, &rest->pauses, true);
-	rest_report_sites(rest, &rest->moments, false);
+	rest_report_sites(rest);
 	if (loading.weight_ns > 0 && loading.weight_ns >= least_ns)
 		ss_rule_add_evidence(
 			context, loading,
@@ -380,44 +305,6 @@ static void rest_report(struct unexplained_rest *rest)
 					: "{time} per step pass outside of all recorded events");
 }
 
-/*
- * If one function fills most of the rest, claims the pauses that functions fill. Time spread over
- * many functions is the cost of Python; start-up does not recur; and a call that does not return
- * waits for something that another thread would also wait for.
- */
-static void rest_claim_named(struct unexplained_rest *rest)
-{
-	struct ss_rule_context *context = rest->context;
-
-	ss_code_places_sort(&rest->pauses);
-	if (!rest->pauses.count || 2 * rest->pauses.items[0].weight_ns < rest->sums[REST_NS] ||
-	    2 * (rest->sums[LOADING_SUM_NS] + rest->sums[CALLS_NS]) > rest->sums[REST_NS])
-		return;
-	ss_rule_add_figure(context, NAMED_NS, (double)rest->pauses.items[0].weight_ns);
-	for (uint32_t i = 0; i < rest->named_count; i++)
-		ss_rule_claim_time(context, rest->named[i]);
-	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
-			       "the function is named; how much can overlap is unknown");
-}
-
-SS_COMPARATOR(taken_compare_start, struct ss_found_taken,
-	      SS_ASCENDING(start_ns) SS_ASCENDING(end_ns) SS_ASCENDING(track))
-
-/* Sorts the claimed time, and notes whether a claim lets the host run ahead; false: no memory. */
-static bool rest_sort_taken(struct unexplained_rest *rest)
-{
-	struct ss_rank_findings *exam = rest->context->exam;
-
-	if (!ss_sort_runs(exam->taken, exam->taken_count, sizeof(*exam->taken), taken_compare_start,
-			  exam->memory))
-		return false;
-	for (uint32_t i = 0; i < exam->taken_count; i++)
-		ss_cover_add(&rest->taken, exam->taken[i].start_ns, exam->taken[i].end_ns);
-	for (uint32_t i = 0; i < exam->claim_count && !rest->releases; i++)
-		rest->releases = exam->claims[i].releases;
-	return !rest->taken.failed;
-}
-
 static bool rest_find_first_calls(struct unexplained_rest *rest, struct ss_arena *scratch)
 {
 	const struct ss_trace *trace = rest->trace;
@@ -434,23 +321,20 @@ static enum ss_status rest_find(struct unexplained_rest *rest, struct ss_arena *
 {
 	struct ss_rule_context *context = rest->context;
 
-	SS_TRY(ss_facts_phases(context->subject->facts, &rest->phases, err));
-	SS_TRY(ss_code_places_init(&rest->pauses, context, err));
 	SS_TRY(ss_code_places_init(&rest->moments, context, err));
-	if (!rest_find_first_calls(rest, scratch) || !rest_sort_taken(rest))
+	if (!rest_find_first_calls(rest, scratch))
 		return ss_fail_memory(err, "unexplained time");
 	if (rest->on_device)
 		SS_TRY(rest_add_gaps(rest, err));
 	else if (!rest_is_blind(rest))
 		SS_TRY(rest_add_host(rest, err));
-	if (rest->pauses.failed || rest->moments.failed)
+	if (rest->moments.failed)
 		return ss_fail_memory(err, "unexplained time");
 	for (uint32_t i = 0; i < FIGURES; i++)
 		ss_rule_add_figure(context, i, (double)rest->sums[i]);
 	ss_rule_add_figure(context, LINES, rest->moments.places->has_lines);
 	if (!rest->sums[REST_NS])
 		return SS_OK;
-	rest_claim_named(rest);
 	rest_report(rest);
 	return SS_OK;
 }
@@ -466,12 +350,9 @@ static enum ss_status unexplained_time_look(struct ss_rule_context *context, str
 	if (!context->steps->count || context->graph->main == SS_NO_ROW)
 		return SS_OK;
 	ss_arena_init(&scratch, context->memory);
-	ss_cover_init(&rest.taken, context->memory);
 	status = rest_find(&rest, &scratch, err);
-	ss_code_places_release(&rest.pauses);
 	ss_code_places_release(&rest.moments);
 	ss_cover_release(&rest.taken);
-	ss_memory_free(context->memory, rest.named, rest.named_capacity * sizeof(*rest.named));
 	ss_arena_release(&scratch);
 	return status;
 }
@@ -483,16 +364,16 @@ static const char *rest_title(const double *sums, bool on_device)
 	if (sums[BLIND] > 0)
 		return "The GPU was not recorded";
 	if (!on_device)
-		return "The training thread spends time outside of operators";
+		return "The training thread does more than is normal in several places";
 	if (2 * sums[QUEUED_NS] >= sums[REST_NS])
 		return "The GPU is idle although work is queued";
 	if (2 * sums[LOADING_SUM_NS] >= sums[REST_NS])
 		return "The GPU is idle while kernels are loaded for the first time";
 	if (2 * sums[CALLS_NS] >= sums[REST_NS])
 		return "The GPU is idle while the host waits for a call to return";
-	if (2 * sums[NAMED_NS] >= sums[REST_NS])
-		return "The GPU is idle while the host runs other code";
-	return "The GPU is idle, and no rule explains why";
+	if (2 * sums[UNSEEN_NS] >= sums[REST_NS])
+		return "The GPU is idle while nothing is recorded on the host";
+	return "The GPU is idle while the host is in many places";
 }
 
 static const char *rest_fix(const double *sums, bool has_lines)
@@ -505,8 +386,6 @@ static const char *rest_fix(const double *sums, bool has_lines)
 		return loading_fix;
 	if (2 * sums[CALLS_NS] >= sums[REST_NS])
 		return calls_fix;
-	if (2 * sums[NAMED_NS] >= sums[REST_NS])
-		return named_fix;
 	return has_lines ? range_fix : NULL;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule unexplained-time: three steps of 20 ms, of which the GPU works 10 ms, and what the host
- * does in between. Where the file does not name the cause, the rule claims nothing: "silent" here,
- * and the account reports it as information (tests/diagnose/account.py).
+ * does in between. The rule claims nothing: "silent" here, and the account reports it as
+ * information (tests/diagnose/account.py).
  */
 #include "support/rule_cases.h"
 
@@ -21,22 +21,14 @@
 	FUNCTION("a.py(3):prepare", "38100") FUNCTION("a.py(3):prepare", "58100")
 
 static const struct rule_case cases[] = {
-	{ "a function fills the gap of every step", STEPS ENDS PREPARES,
-	  "warning 10025.0 medium\n"
-	  "a.py(3):prepare takes 10.0 ms per step while the GPU has nothing to do "
-	  "(a.py(3):prepare)\n"
-	  "the GPU is idle for 9.90 ms per step while the host is in a.py(3):prepare "
-	  "(a.py(3):prepare)" },
+	{ "a function fills the gap of every step", STEPS ENDS PREPARES, "silent" },
 	{ "saving has its own rule",
 	  STEPS ENDS FUNCTION("a.py(3):_save", "18100") FUNCTION("a.py(3):_save", "38100")
 		  FUNCTION("a.py(3):_save", "58100"),
 	  "silent" },
 	{ "nothing is recorded in the gap: where, and not why", STEPS ENDS, "silent" },
 	{ "one function that fills one gap of three: the others are launch-bound",
-	  STEPS ENDS FUNCTION("a.py(3):f", "38100"),
-	  "warning 3341.7 medium\n"
-	  "a.py(3):f takes 3.34 ms per step while the GPU has nothing to do (a.py(3):f)\n"
-	  "the GPU is idle for 3.30 ms per step while the host is in a.py(3):f (a.py(3):f)" },
+	  STEPS ENDS FUNCTION("a.py(3):f", "38100"), "silent" },
 	{ "no steps", "[]", "silent" },
 };
 

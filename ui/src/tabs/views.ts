@@ -15,6 +15,7 @@ export const VIEW_PLACES = {
 		{ view: "breakdown", title: "Step breakdown" },
 		{ view: "budget", title: "GPU budget" },
 		{ view: "phases", title: "Phases" },
+		{ view: "places", title: "Places" },
 		{ view: "utilization", title: "Utilization" },
 		{ view: "temporal", title: "Whole files" },
 		{ view: "devices", title: "Devices" },

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * claimed_time.c - collects the time that rules claimed.
+ */
+#include "diagnose/evidence/claimed_time.h"
+
+#include "base/sort.h"
+#include "diagnose/rank_findings.h"
+
+SS_COMPARATOR(taken_compare_start, struct ss_found_taken,
+	      SS_ASCENDING(start_ns) SS_ASCENDING(end_ns) SS_ASCENDING(track))
+
+/* Whether a gap is mostly a host sync. */
+static bool claimed_gap_is_sync(const struct ss_idle *idle, const struct ss_idle_gap *gap)
+{
+	int64_t sync_ns = 0, most_ns = 0;
+
+	for (uint32_t i = gap->piece_from; i < gap->piece_to; i++) {
+		if (idle->pieces[i].cause == SS_IDLE_SYNC)
+			sync_ns = idle->pieces[i].ns;
+		if (idle->pieces[i].ns > most_ns)
+			most_ns = idle->pieces[i].ns;
+	}
+	return sync_ns > 0 && sync_ns == most_ns;
+}
+
+/* Adds the gaps of the device that a removed host sync ends. */
+static void claimed_add_released(const struct ss_rule_context *context, const struct ss_idle *idle,
+				 struct ss_cover *out)
+{
+	const struct ss_rank_findings *exam = context->exam;
+	struct ss_cover gaps;
+	bool releases = false;
+
+	for (uint32_t i = 0; i < exam->claim_count && !releases; i++)
+		releases = exam->claims[i].releases;
+	if (!releases)
+		return;
+	ss_cover_init(&gaps, context->memory);
+	for (uint32_t i = 0; i < idle->device_count; i++) {
+		if (idle->devices[i].device != context->digest->device)
+			continue;
+		for (uint32_t k = idle->devices[i].gap_from; k < idle->devices[i].gap_to; k++)
+			if (claimed_gap_is_sync(idle, &idle->gaps[k]))
+				ss_cover_add(&gaps, idle->gaps[k].start_ns, idle->gaps[k].end_ns);
+	}
+	ss_cover_unite(out, &gaps);
+	out->failed |= gaps.failed;
+	ss_cover_release(&gaps);
+}
+
+bool ss_rule_claimed_time(const struct ss_rule_context *context, uint32_t track,
+			  const struct ss_idle *idle, struct ss_cover *out)
+{
+	struct ss_rank_findings *exam = context->exam;
+
+	ss_cover_init(out, context->memory);
+	if (!ss_sort_runs(exam->taken, exam->taken_count, sizeof(*exam->taken), taken_compare_start,
+			  exam->memory))
+		return false;
+	for (uint32_t i = 0; i < exam->taken_count; i++)
+		if (track == SS_NO_ROW || exam->taken[i].track == track)
+			ss_cover_add(out, exam->taken[i].start_ns, exam->taken[i].end_ns);
+	if (idle)
+		claimed_add_released(context, idle, out);
+	return !out->failed;
+}
+
+/* --- places --------------------------------------------------------------------------------- */
+
+/* Idle time of the rank's device that nobody claims. */
+static int64_t unclaimed_idle_ns(const struct ss_rule_context *context,
+				 const struct ss_unclaimed *unclaimed)
+{
+	const struct ss_idle *idle = unclaimed->options.idle;
+	int64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < idle->device_count; i++) {
+		if (idle->devices[i].device != context->digest->device)
+			continue;
+		for (uint32_t k = idle->devices[i].gap_from; k < idle->devices[i].gap_to; k++)
+			ss_ns_add(&sum_ns, idle->gaps[k].end_ns - idle->gaps[k].start_ns -
+						   ss_cover_length_in(&unclaimed->taken,
+								      idle->gaps[k].start_ns,
+								      idle->gaps[k].end_ns));
+	}
+	return sum_ns;
+}
+
+/* Brings the places up to date with the claims. */
+static enum ss_status unclaimed_measure(struct ss_rule_context *context, int64_t least_ns,
+					struct ss_unclaimed *unclaimed, bool *is_enough,
+					struct ss_error *err)
+{
+	struct ss_attribution_options *options = &unclaimed->options;
+	bool on_device = context->digest->device >= 0;
+
+	ss_cover_release(&unclaimed->taken);
+	options->steps = context->steps;
+	options->taken = &unclaimed->taken;
+	options->device = context->digest->device;
+	if (on_device)
+		SS_TRY(ss_facts_idle(context->subject->facts, &options->idle, err));
+	if (!ss_rule_claimed_time(context, on_device ? SS_NO_ROW : context->graph->main,
+				  options->idle, &unclaimed->taken))
+		return ss_fail_memory(err, "places of the step");
+	*is_enough = !on_device || unclaimed_idle_ns(context, unclaimed) >= least_ns;
+	if (!*is_enough)
+		return SS_OK;
+	if (!unclaimed->attribution.memory)
+		return ss_attribution_make(&unclaimed->attribution, context->subject->facts,
+					   options, context->memory, err);
+	return ss_attribution_measure(&unclaimed->attribution, options)
+		       ? SS_OK
+		       : ss_fail_memory(err, "places of the step");
+}
+
+static void unclaimed_release(struct ss_unclaimed *unclaimed)
+{
+	ss_attribution_release(&unclaimed->attribution);
+	ss_cover_release(&unclaimed->taken);
+}
+
+enum ss_status ss_rule_unclaimed(struct ss_rule_context *context, int64_t least_ns,
+				 struct ss_unclaimed **out, struct ss_error *err)
+{
+	bool is_enough = false;
+
+	*out = NULL;
+	if (!context->steps->count || context->graph->main == SS_NO_ROW)
+		return SS_OK;
+	if (!context->unclaimed)
+		context->unclaimed = SS_ARENA_NEW(context->shared, struct ss_unclaimed, 1);
+	if (!context->unclaimed)
+		return ss_fail_memory(err, "places of the step");
+	context->release_unclaimed = unclaimed_release;
+	SS_TRY(unclaimed_measure(context, least_ns, context->unclaimed, &is_enough, err));
+	if (is_enough && context->unclaimed->attribution.rows)
+		*out = context->unclaimed;
+	return SS_OK;
+}
