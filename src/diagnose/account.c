@@ -372,6 +372,10 @@ static int64_t account_take_part(int64_t *left_ns, int64_t part_ns)
 	return part_ns;
 }
 
+/*
+ * Divides the step in three: what the fixes save, what smaller findings save, and `least_ns`, which
+ * is divided in proportion to the parts.
+ */
 struct ss_account ss_account_close(int64_t step_ns, int64_t fixed_ns, int64_t least_ns,
 				   const struct ss_account_parts *parts)
 {

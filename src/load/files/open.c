@@ -136,7 +136,10 @@ static void contents_note_texts(struct contents_search *looking, const struct ss
 				   id);
 }
 
-/* Texts by what refers to them; the rest are names. */
+/*
+ * Texts by what refers to them; the rest are names. What was not recorded refers to text 0, the
+ * empty one, whose class does not matter.
+ */
 static void contents_classify_texts(const struct ss_trace *trace, uint8_t *classes)
 {
 	const struct ss_trace_info *info = &trace->info;
