@@ -95,8 +95,8 @@ static enum ss_status job_find_run(struct ss_job *job, struct ss_error *err)
 /* Lets go of a file of another run. */
 static void job_drop_file(struct ss_job *job, struct ss_job_file *file)
 {
-	if (file->kept)
-		job->keeper->release(file->kept);
+	if (file->summary)
+		job->summarizer->release(file->summary);
 	ss_trace_release(&file->trace);
 	ss_digest_release(&file->digest);
 	ss_recording_release(&file->recording, job->memory);

@@ -45,7 +45,7 @@ enum ss_status ss_job_digest_is_next(const struct ss_path *path, struct ss_sourc
  */
 SS_MUST_USE
 enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
-				  struct ss_source *source, bool keeps, struct ss_gate *gate,
+				  struct ss_source *source, bool with_summary, struct ss_gate *gate,
 				  struct ss_error *err);
 
 /*

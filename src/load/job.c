@@ -73,10 +73,10 @@ static bool loading_report_progress(void *context, uint64_t done_bytes, uint64_t
 	return go_on;
 }
 
-void ss_job_begin(struct ss_job *job, const struct ss_job_summarizer *keeper,
+void ss_job_begin(struct ss_job *job, const struct ss_job_summarizer *summarizer,
 		  struct ss_memory *memory)
 {
-	*job = (struct ss_job){ .memory = memory, .keeper = keeper };
+	*job = (struct ss_job){ .memory = memory, .summarizer = summarizer };
 	ss_arena_init(&job->arena, memory);
 }
 
@@ -189,11 +189,11 @@ void ss_job_count_oddities(struct ss_job_file *file)
 			file->trace.quality.rows[odd].count;
 }
 
-/* Keeps of a trace only what compares it with others, and what the keeper makes of it. */
+/* Keeps of a trace only what compares it with others, and what the summarizer makes of it. */
 static enum ss_status job_reduce_file(struct ss_job *job, struct ss_job_file *file,
 				      uint32_t threads, struct ss_error *err)
 {
-	struct ss_digesting how = { threads, job->keeper != NULL, true };
+	struct ss_digesting how = { threads, job->summarizer != NULL, true };
 	enum ss_status status;
 
 	file->subject.trace = &file->trace;
@@ -274,8 +274,8 @@ static enum ss_status job_read_digest(struct job_loading *loading, struct ss_job
 	if (file->is_digest)
 		return ss_fail(problem, SS_ERR_FORMAT, "it says that it was made of a digest");
 	if (loading->options->reduce)
-		return ss_job_digest_read(loading->job, file, source, loading->job->keeper != NULL,
-					  loading->gate, problem);
+		return ss_job_digest_read(loading->job, file, source,
+					  loading->job->summarizer != NULL, loading->gate, problem);
 	SS_TRY(ss_job_digest_origin(loading->job, file, source, loading->gate, &origin.path,
 				    problem));
 	return job_read_file(loading, &origin, file, index, problem);
@@ -562,12 +562,12 @@ enum ss_status ss_job_end(struct ss_job *job, struct ss_error *err)
 }
 
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
-			   const struct ss_job_summarizer *keeper, struct ss_memory *memory,
+			   const struct ss_job_summarizer *summarizer, struct ss_memory *memory,
 			   struct ss_error *err)
 {
 	enum ss_status status;
 
-	ss_job_begin(job, keeper, memory);
+	ss_job_begin(job, summarizer, memory);
 	status = ss_job_add(job, options, err);
 	if (status == SS_OK)
 		status = ss_job_end(job, err);
@@ -581,8 +581,9 @@ void ss_job_close(struct ss_job *job)
 	if (!job->memory)
 		return;
 	for (uint32_t i = 0; i < job->file_count; i++) {
-		if (job->files[i].kept)
-			(job->keeper ? job->keeper : job->reader)->release(job->files[i].kept);
+		if (job->files[i].summary)
+			(job->summarizer ? job->summarizer : job->reader)
+				->release(job->files[i].summary);
 		ss_trace_release(&job->files[i].trace);
 		ss_digest_release(&job->files[i].digest);
 		ss_recording_release(&job->files[i].recording, job->memory);

@@ -30,18 +30,18 @@ struct ss_job_summarizer {
 	 */
 	enum ss_status (*begin)(void **out, const struct ss_subject *subject,
 				struct ss_memory *memory, struct ss_error *err);
-	enum ss_status (*finish)(void *kept, const struct ss_subject *subject,
+	enum ss_status (*finish)(void *summary, const struct ss_subject *subject,
 				 const struct ss_digest *digest, struct ss_error *err);
 	/* the large facts that `finish` asks for of most files with such a digest */
 	uint32_t (*facts)(const struct ss_digest *digest);
-	void (*release)(void *kept); /* also what `finish` failed to complete */
+	void (*release)(void *summary); /* also what `finish` failed to complete */
 	/* the same of a snapshot of memory; both may be NULL: the snapshot is kept */
 	enum ss_status (*make_memory)(void **out, const struct ss_snapshot_subject *subject,
 				      struct ss_memory *memory, struct ss_error *err);
-	void (*release_memory)(void *kept);
+	void (*release_memory)(void *summary);
 	/* as a part of a digest file: a number for its declaration, the bytes, and back */
 	uint64_t (*layout)(void);
-	void (*write)(const void *kept, struct ss_text *out);
+	void (*write)(const void *summary, struct ss_text *out);
 	enum ss_status (*read)(void **out, struct ss_fields_reader *reader,
 			       struct ss_memory *memory, struct ss_error *err);
 };
@@ -50,7 +50,7 @@ struct ss_job_summarizer {
 struct ss_job_snapshot {
 	const char *path;         /* as it is shown */
 	struct ss_opened *opened; /* NULL: it was reduced */
-	void *kept;               /* what the keeper made of it then */
+	void *summary;            /* what the summarizer made of it then */
 	const char *source;       /* as it is opened; NULL: it is not on disk */
 	uint64_t stamp;           /* of the source: see read/source.h */
 	uint32_t number;
@@ -67,7 +67,7 @@ struct ss_job_file {
 	struct ss_subject subject;
 	struct ss_trace trace;   /* empty when the subject has a problem, or it was reduced */
 	struct ss_digest digest; /* until the ranks are joined */
-	void *kept;              /* what the keeper made; NULL: nothing yet */
+	void *summary;           /* what the summarizer made; NULL: nothing yet */
 	uint32_t rank_index;     /* in the ranks when they are joined; SS_NO_ROW: left out */
 	uint64_t oddities[SS_SEVERITIES]; /* counts of the view quality, by enum ss_severity */
 	struct ss_recording recording;    /* stays when the trace is gone */
@@ -91,7 +91,7 @@ struct ss_job_file {
 struct ss_job {
 	struct ss_memory *memory; /* lent */
 	struct ss_arena arena;
-	const struct ss_job_summarizer *keeper; /* lent; NULL: nothing else is kept */
+	const struct ss_job_summarizer *summarizer; /* lent; NULL: nothing else is kept */
 	const struct ss_job_summarizer
 		*reader;              /* lent; of digest files; NULL: only to compare ranks */
 	struct ss_redactor *redactor; /* lent; NULL: files are read as they are */
@@ -120,8 +120,8 @@ struct ss_job {
 	bool is_joined;
 };
 
-/* An empty job. The keeper may be NULL; files that are added with `reduce` ask it. */
-void ss_job_begin(struct ss_job *job, const struct ss_job_summarizer *keeper,
+/* An empty job. The summarizer may be NULL; files that are added with `reduce` ask it. */
+void ss_job_begin(struct ss_job *job, const struct ss_job_summarizer *summarizer,
 		  struct ss_memory *memory);
 
 /*
@@ -144,7 +144,7 @@ enum ss_status ss_job_end(struct ss_job *job, struct ss_error *err);
 /* The three in one; closed again when it fails. */
 SS_MUST_USE
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
-			   const struct ss_job_summarizer *keeper, struct ss_memory *memory,
+			   const struct ss_job_summarizer *summarizer, struct ss_memory *memory,
 			   struct ss_error *err);
 
 /*
@@ -165,9 +165,9 @@ void ss_job_count_oddities(struct ss_job_file *file);
 
 /* How the digest of a file is made. */
 struct ss_digesting {
-	uint32_t threads; /* for this file */
-	bool keeps;       /* also what the keeper makes of it */
-	bool reduces;     /* the trace goes afterwards: parts of it may go before */
+	uint32_t threads;  /* for this file */
+	bool with_summary; /* also what the summarizer makes of it */
+	bool reduces;      /* the trace goes afterwards: parts of it may go before */
 };
 
 /* Makes the digest of a loaded file, and its summary on request, from the same facts. */
@@ -180,11 +180,11 @@ SS_MUST_USE
 enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err);
 
 /*
- * Joins the ranks and asks the keeper for what was not made when the files were loaded.
+ * Joins the ranks and asks the summarizer for what was not made when the files were loaded.
  * Fails where neither a trace nor what was kept of it is there.
  */
 SS_MUST_USE
-enum ss_status ss_job_make_summaries(struct ss_job *job, const struct ss_job_summarizer *keeper,
+enum ss_status ss_job_make_summaries(struct ss_job *job, const struct ss_job_summarizer *summarizer,
 				     struct ss_error *err);
 
 void ss_job_close(struct ss_job *job);

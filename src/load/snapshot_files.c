@@ -3,7 +3,7 @@
  * snapshot_files.c - memory snapshots among the files of a job.
  *
  * They are read after the traces, because a problem with one can depend on the trace of
- * its run. If files are reduced, only what the keeper finds in a snapshot is kept.
+ * its run. If files are reduced, only what the summarizer finds in a snapshot is kept.
  */
 #include "load/snapshot_files.h"
 
@@ -100,13 +100,13 @@ void ss_job_match_snapshots(struct ss_job *job)
 
 void ss_job_snapshot_release(struct ss_job *job, struct ss_job_snapshot *snapshot)
 {
-	if (snapshot->kept)
-		job->keeper->release_memory(snapshot->kept);
+	if (snapshot->summary)
+		job->summarizer->release_memory(snapshot->summary);
 	if (snapshot->opened)
 		ss_opened_release(snapshot->opened);
 	ss_memory_free(job->memory, snapshot->opened, sizeof(*snapshot->opened));
 	snapshot->opened = NULL;
-	snapshot->kept = NULL;
+	snapshot->summary = NULL;
 }
 
 /* The first and the last moment that is one of a wall clock. */
@@ -167,11 +167,11 @@ enum ss_status ss_job_snapshot_reduce(struct ss_job *job, struct ss_job_snapshot
 {
 	enum ss_status status;
 
-	if (!job->keeper || !job->keeper->make_memory)
+	if (!job->summarizer || !job->summarizer->make_memory)
 		return SS_OK;
 	snapshot_match(job, snapshot, only_rank(job));
-	status = job->keeper->make_memory(&snapshot->kept, &snapshot->opened->subject, job->memory,
-					  err);
+	status = job->summarizer->make_memory(&snapshot->summary, &snapshot->opened->subject,
+					      job->memory, err);
 	if (status != SS_OK)
 		return status;
 	ss_opened_release(snapshot->opened);

@@ -14,7 +14,7 @@ enum ss_status ss_job_snapshot_load(struct ss_job *job, struct ss_job_file *file
 				    const struct ss_snapshot_options *options,
 				    struct ss_error *err);
 
-/* Keeps what the keeper makes of it, and nothing else; all of it without a keeper. */
+/* Keeps what the summarizer makes of it, and nothing else; all of it without a summarizer. */
 SS_MUST_USE
 enum ss_status ss_job_snapshot_reduce(struct ss_job *job, struct ss_job_snapshot *snapshot,
 				      struct ss_error *err);

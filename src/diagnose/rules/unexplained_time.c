@@ -406,15 +406,15 @@ SS_COMPARATOR(taken_compare_start, struct ss_found_taken,
 /* Sorts the claimed time, and notes whether a claim lets the host run ahead; false: no memory. */
 static bool rest_sort_taken(struct unexplained_rest *rest)
 {
-	struct ss_rank_findings *exam = rest->context->exam;
+	struct ss_rank_findings *findings = rest->context->findings;
 
-	if (!ss_sort_runs(exam->taken, exam->taken_count, sizeof(*exam->taken), taken_compare_start,
-			  exam->memory))
+	if (!ss_sort_runs(findings->taken, findings->taken_count, sizeof(*findings->taken),
+			  taken_compare_start, findings->memory))
 		return false;
-	for (uint32_t i = 0; i < exam->taken_count; i++)
-		ss_cover_add(&rest->taken, exam->taken[i].start_ns, exam->taken[i].end_ns);
-	for (uint32_t i = 0; i < exam->claim_count && !rest->releases; i++)
-		rest->releases = exam->claims[i].releases;
+	for (uint32_t i = 0; i < findings->taken_count; i++)
+		ss_cover_add(&rest->taken, findings->taken[i].start_ns, findings->taken[i].end_ns);
+	for (uint32_t i = 0; i < findings->claim_count && !rest->releases; i++)
+		rest->releases = findings->claims[i].releases;
 	return !rest->taken.failed;
 }
 
@@ -537,7 +537,7 @@ static enum ss_status unexplained_time_judge(struct ss_judgement *judgement, str
 		finding->reason = "the file shows where the time goes, not why";
 	/* ask only for what the files lack */
 	if (has_lines || sums[BLIND] > 0)
-		finding->surer = NULL;
+		finding->to_record = NULL;
 	return SS_OK;
 }
 
@@ -548,7 +548,7 @@ const struct ss_rule ss_rule_unexplained_time = {
 	.fix = "# with_stack=True names the functions; or name parts of the loop:\n"
 	       "with torch.profiler.record_function(\"part of the loop\"):\n"
 	       "    ...",
-	.surer = "with_stack=True records the Python functions",
+	.to_record = "with_stack=True records the Python functions",
 	.views = "gaps breakdown stacks",
 	.warn_share = SS_UNEXPLAINED_SHARE,
 	.silent_share = SS_UNEXPLAINED_SHARE,
