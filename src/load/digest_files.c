@@ -78,7 +78,7 @@ static struct ss_fields_reader digest_part_reader(const struct ss_digest_file *d
 					  digest->memory };
 }
 
-/* What the declaration of the fields cannot say. */
+/* Checks what the declaration of the fields cannot express. */
 static bool digest_is_sound(const struct ss_job_file *file)
 {
 	const struct ss_digest *digest = &file->digest;
@@ -103,7 +103,7 @@ static bool digest_is_sound(const struct ss_job_file *file)
 	return holds;
 }
 
-/* Sentences of the parts name a field. */
+/* Errors of the parts name a field. */
 static enum ss_status digest_fail_damaged(enum ss_status status, const struct ss_error *why,
 					  struct ss_error *err)
 {
@@ -146,7 +146,7 @@ static enum ss_status digest_read_summary(struct ss_job *job, struct ss_job_file
 	return status == SS_OK ? SS_OK : digest_fail_damaged(status, &why, err);
 }
 
-/* The arena of the job belongs to all who load. */
+/* All threads that load share the job's arena. */
 static const char *job_copy_text(struct ss_job *job, const char *text, struct ss_gate *gate)
 {
 	const char *kept;
@@ -219,14 +219,14 @@ enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 
 /* --- the trace of a digest ------------------------------------------------------------- */
 
-/* Fails, and says why, where the trace of a digest is missing or was changed. */
+/* Fails, and says why, if the trace of a digest is missing or has changed. */
 static enum ss_status digest_find_origin(const struct ss_digest_file *digest, struct ss_error *err)
 {
 	struct ss_source *source = NULL;
 	enum ss_status status;
 	uint64_t bytes;
 
-	/* a trace that could not be read: what it was is all that is known */
+	/* the trace could not be read: the digest has only the reason */
 	if (digest->origin.problem)
 		return ss_fail(err, SS_ERR_FORMAT, "%s", digest->origin.problem);
 	status = ss_source_open(digest->origin.path, digest->memory, &source, NULL);

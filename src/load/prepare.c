@@ -117,12 +117,12 @@ static bool file_needs_digest(const struct ss_job_file *file)
 	return !file->subject.problem && !file->is_reduced && !file->has_digest;
 }
 
-/* What two threads make of one file. */
+/* What two threads make from one file. */
 struct preparing {
 	struct ss_job *job;
 	struct ss_job_file *file;
 	const struct ss_subject *subject;
-	struct ss_trace *trace; /* the subject's if it goes afterwards; else NULL */
+	struct ss_trace *trace; /* the subject's if it is freed afterwards; else NULL */
 	struct ss_digest *digest;
 	bool has_digest;
 	void *summary;
@@ -148,7 +148,7 @@ static void prepare_digest_of_trace(struct preparing *preparing)
 		ss_job_digest_bound(preparing->file);
 }
 
-/* One begins what is kept. The other makes the digest, and facts that are asked for next. */
+/* One thread begins the summary; the other makes the digest and the facts that are needed next. */
 static void prepare_beside(void *context, uint32_t index)
 {
 	struct preparing *preparing = context;
@@ -204,7 +204,7 @@ static enum ss_status prepare_file(struct preparing *preparing, uint32_t threads
 				       err);
 }
 
-/* The same; what was made goes again if something fails. */
+/* The same; frees what was made if something fails. */
 static enum ss_status prepare_all(struct ss_job *job, struct ss_job_file *file,
 				  struct ss_digest *digest, const struct ss_digesting *how,
 				  struct ss_error *err)
@@ -272,7 +272,7 @@ static enum ss_status prepare_both(struct ss_job *job, struct ss_job_file *file,
 	return SS_OK;
 }
 
-/* The digests of all files in one row, made now where loading did not. */
+/* The digests of all files as one array; makes those that loading did not make. */
 static enum ss_status prepare_digests(struct ss_job *job, make_function *make, struct ss_error *err)
 {
 	if (!job->digests)
@@ -304,7 +304,7 @@ static enum ss_status job_compare_ranks(struct ss_job *job, bool with_summary, s
 {
 	if (job->is_joined)
 		return SS_OK;
-	/* after a failure for lack of memory a new call continues where it ended */
+	/* after a lack of memory a new call continues where this one ended */
 	if (with_summary)
 		ss_progress_begin_part(job->watch, "Examining the ranks", 0, SS_PROGRESS_EXAMINED);
 	else

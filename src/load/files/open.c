@@ -11,7 +11,7 @@
 #include "trace/args.h"
 #include "trace/formats.h"
 
-/* Refuses what is neither a trace nor, where those are taken, a snapshot. */
+/* Refuses what is neither a trace nor, if the caller takes them, a snapshot. */
 static enum ss_status refuse_foreign_files(const struct ss_path *path, bool takes_snapshots,
 					   struct ss_source *source, struct ss_error *err)
 {
@@ -101,7 +101,7 @@ struct contents_search {
 	struct ss_text made, list;
 };
 
-/* A list of inputs is one text here, with quotes around each: without them it is plain or not. */
+/* A list of inputs is one text here, each input in quotes, which the redactor does not expect. */
 static bool input_list_is_plain(struct contents_search *looking, const struct ss_string *text)
 {
 	looking->list.length = 0;

@@ -19,8 +19,8 @@ struct climb {
 };
 
 /*
- * Counts the top as a peak if it rose enough, and notes where it lies: before the asked event, at it
- * (its number is then known), or after it.
+ * Counts the top as a peak if it rose enough, and notes where it lies: before the asked event, at
+ * it (its number is then known), or after it.
  */
 static void climb_add_summit(struct climb *climb)
 {
