@@ -105,6 +105,8 @@ def main():
     counts = [check_folder(stepscope, folder, traces, update) for folder in folders]
     checked, failed = (sum(column) for column in zip(*counts))
     print(f"{checked} commands, {failed} failed")
+    if failed:
+        print("if intended: UPDATE_GOLDEN=1 tests/golden.py STEPSCOPE; read the diff")
     return 1 if failed or not checked else 0
 
 

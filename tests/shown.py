@@ -135,6 +135,8 @@ def main():
     print(*wrong, sep="\n", end="\n" if wrong else "")
     print(f"{checker.checked} outputs, {checker.failed + len(wrong)} differ; "
           f"{checker.without_input} without their input")
+    if checker.failed:
+        print("if intended: UPDATE_GOLDEN=1 tests/shown.py STEPSCOPE . TRACES; read the diff")
     return 1 if checker.failed or wrong or not checker.checked else 0
 
 

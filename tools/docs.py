@@ -66,6 +66,11 @@ def oddities_table(root):
 
 
 def filled(page, block, begin=BEGIN):
+    """The page with this block; a new page of a view gets it below "## Columns"."""
+    if begin not in page and "\n## Columns\n" in page:
+        page = page.replace("\n## Columns\n", f"\n## Columns\n\n{begin}\n{END}\n", 1)
+    if begin not in page:
+        sys.exit(f"the page {page.splitlines()[0]!r} lacks its line {begin!r}")
     head, rest = page.split(begin, 1)
     return head + begin + "\n" + block + "\n" + END + rest.split(END, 1)[1]
 
@@ -129,7 +134,7 @@ def main():
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     for path in stale:
         if check:
-            print(f"{path}: out of date; run tools/docs.py STEPSCOPE")
+            print(f"{path}: out of date; run tools/generate BUILD")
         else:
             path.write_text(wanted[path])
     for path in left:

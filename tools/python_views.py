@@ -108,7 +108,7 @@ def main():
         if "--check" not in sys.argv:
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:
-            return f"{path} is not current: run this tool"
+            return f"{path}: out of date; run tools/generate BUILD"
     return 0
 
 

@@ -59,9 +59,9 @@ STARTS = {
 }
 # A library that is loaded at run time calls back without a word about who loaded it.
 STATEFUL = ("src/sql/engine.c",)
-# The simulator stands on the trace; only what serves a demo may ask for it.
-SIM_INCLUDES = ("base", "read", "trace")
-SIM_INCLUDERS = ("api",) + SURFACES
+# The simulator knows only the text of traces; surfaces reach it through api/simulator.h.
+SIM_INCLUDES = ("base", "read")
+SIM_INCLUDERS = ("api",)
 FOLDERS = LAYERS + SURFACES + ("sim",)
 
 # Foreign library -> the headers that only one .c file of src/ may include.
@@ -445,6 +445,21 @@ def folder_size(files, library_path):
             yield path, 1, "README.md is missing: what lives here, what does not, where to begin"
 
 
+def readme_name(files, library_path):
+    """Sources and folders that a README of src/ names exist: beside it, in src/ or in the tree."""
+    known = {path for file in files for path in (file.path, *file.path.parents)}
+    for file in files:
+        if file.folder != "src" or file.path.name != "README.md":
+            continue
+        for number, line in enumerate(file.lines, 1):
+            for name in re.findall(r"`([\w./-]+(?:\.[ch]|/))`", line):
+                places = (file.path.parent, PurePosixPath("src"), PurePosixPath())
+                found = {PurePosixPath(os.path.normpath(place / name)) for place in places}
+                # notebooks are not among the files, and X stands for any name
+                if not found & known and "X" not in name and "notebooks" not in name:
+                    yield file.path, number, f"names '{name}', which does not exist"
+
+
 def one_includer(files, library_path):
     first = {}
     for file in filter(is_src, files):
@@ -491,6 +506,7 @@ FILE_RULES = (
 # (name, rule)
 TREE_RULES = (
     ("folder-size", folder_size),
+    ("readme-name", readme_name),
     ("one-includer", one_includer),
     ("global-function", tidy_symbols.global_function),
     ("exported-symbol", tidy_symbols.exported_symbol),

@@ -81,7 +81,7 @@ def main():
     if "--check" not in sys.argv:
         path.write_text(text)
     elif not path.exists() or path.read_text() != text:
-        sys.exit(f"{path}: out of date; run tools/ui_types.py STEPSCOPE")
+        sys.exit(f"{path}: out of date; run tools/generate BUILD")
 
 
 if __name__ == "__main__":

@@ -156,7 +156,7 @@ static void rule_list_add(const struct ss_rule *rule, struct ss_table *table)
 	}
 	ss_row_text(table, rule->why);
 	ss_row_text(table, rule->fix);
-	ss_row_text(table, rule->surer);
+	ss_row_text(table, rule->to_record);
 	ss_row_text(table, rule->summary);
 	ss_row_end(table);
 }
@@ -178,8 +178,8 @@ static void rule_page_add_figures(const struct ss_rule *rule, struct ss_text *ou
 			100 * rule->warn_share, 100 * rule->silent_share, rule->why);
 	else
 		ss_text_addf(out, "\nWhen it is reported: %s.\n", rule->why);
-	if (rule->surer && !strstr(ss_rule_page(rule), "\nHow to be more certain"))
-		ss_text_addf(out, "To be more certain: %s.\n", rule->surer);
+	if (rule->to_record && !strstr(ss_rule_page(rule), "\nHow to be more certain"))
+		ss_text_addf(out, "To be more certain: %s.\n", rule->to_record);
 	ss_text_addf(out, "\nThe fix:\n\n```\n%s\n```\n", rule->fix);
 }
 

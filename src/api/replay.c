@@ -14,8 +14,8 @@ static struct ss_packed *replay_graphs_of(const struct ss_job *job, struct ss_ar
 	for (uint32_t i = 0; graphs && i < job->file_count; i++) {
 		const struct ss_job_file *file = &job->files[i];
 
-		if (file->rank_index != SS_NO_ROW && file->kept)
-			graphs[file->rank_index] = ((struct ss_rank_summary *)file->kept)->graph;
+		if (file->rank_index != SS_NO_ROW && file->summary)
+			graphs[file->rank_index] = ((struct ss_rank_summary *)file->summary)->graph;
 	}
 	return graphs;
 }

@@ -102,7 +102,7 @@ int simulated_write(const char *what, const struct ss_simulation *simulation, co
 	cli_progress_begin(&bar, progress);
 	status = ss_simulate(&own, &done, &err);
 	cli_progress_end(&bar);
-	stop_filling(false);
+	stop_filling(false); /* begun by the first step: earlier there is no folder to remove */
 	if (status != SS_OK)
 		return show_fail(what, &err);
 	print_simulated(&own, &done, &planted, seconds_now() - start);

@@ -142,7 +142,7 @@ static void account_sweep_pieces(const struct account_pieces *pieces, struct ss_
  * time of the training thread outside of operators. With a graph: minus what unexplained-time
  * itself claims.
  */
-static double account_unexplained_ns(const struct ss_rank_findings *exam,
+static double account_unexplained_ns(const struct ss_rank_findings *findings,
 				     const struct ss_packed *graph)
 {
 	const struct ss_found_part *part = NULL;
@@ -150,12 +150,12 @@ static double account_unexplained_ns(const struct ss_rank_findings *exam,
 
 	for (uint32_t i = 0; i < ss_rule_count; i++)
 		if (ss_rules[i]->claims_rest)
-			part = &exam->parts[i];
+			part = &findings->parts[i];
 	assert(part);
 	sum = part->figures[0];
 	for (uint32_t i = part->claim_from; graph && i < part->claim_to; i++)
-		sum -= (double)(ss_packed_own(graph, exam->claims[i].task) -
-				exam->claims[i].own_ns);
+		sum -= (double)(ss_packed_own(graph, findings->claims[i].task) -
+				findings->claims[i].own_ns);
 	return sum > 0 ? sum : 0;
 }
 
@@ -163,15 +163,16 @@ static double account_unexplained_ns(const struct ss_rank_findings *exam,
  * Idle time or host time of all steps that no finding explains: what unexplained-time saw, and what
  * rules claimed and released again.
  */
-static double account_open_ns(const struct ss_rank_findings *exam, const struct ss_packed *graph,
-			      bool names_rest)
+static double account_open_ns(const struct ss_rank_findings *findings,
+			      const struct ss_packed *graph, bool names_rest)
 {
-	double sum = account_unexplained_ns(exam, names_rest ? graph : NULL);
+	double sum = account_unexplained_ns(findings, names_rest ? graph : NULL);
 
-	for (uint32_t i = 0; i < exam->claim_count; i++) {
-		const struct ss_claim *claim = &exam->claims[i];
+	for (uint32_t i = 0; i < findings->claim_count; i++) {
+		const struct ss_claim *claim = &findings->claims[i];
 
-		if (!exam->owner[claim->task] && ss_packed_kind(graph, claim->task) <= SS_TASK_JOIN)
+		if (!findings->owner[claim->task] &&
+		    ss_packed_kind(graph, claim->task) <= SS_TASK_JOIN)
 			sum += (double)(ss_packed_own(graph, claim->task) - claim->own_ns);
 	}
 	return sum;
@@ -324,7 +325,7 @@ static bool account_find_late_rank(struct ss_account_late *late, const struct ss
 /* --- all ranks -------------------------------------------------------------------------- */
 
 bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *replay,
-			struct ss_rank_findings *const *exams, bool names_rest,
+			struct ss_rank_findings *const *rank_findings, bool names_rest,
 			const struct ss_pipelines *pipelines, struct ss_memory *memory)
 {
 	struct account_pieces pieces = { .memory = memory };
@@ -344,8 +345,8 @@ bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *
 		account_sweep_pieces(&pieces, span, sums);
 		stages[i] = (struct account_stage){ span.to_ns - span.from_ns, sums[USE_STAGES] };
 		account_add_rank(parts, &replay->ranks[i],
-				 account_open_ns(exams[i], &replay->ranks[i], names_rest), &pieces,
-				 sums);
+				 account_open_ns(rank_findings[i], &replay->ranks[i], names_rest),
+				 &pieces, sums);
 	}
 	if (whole)
 		account_settle_stages(parts, replay, pipelines, stages);
@@ -372,6 +373,10 @@ static int64_t account_take_part(int64_t *left_ns, int64_t part_ns)
 	return part_ns;
 }
 
+/*
+ * Divides the step in three: what the fixes save, what smaller findings save, and `least_ns`, which
+ * is divided in proportion to the parts.
+ */
 struct ss_account ss_account_close(int64_t step_ns, int64_t fixed_ns, int64_t least_ns,
 				   const struct ss_account_parts *parts)
 {

@@ -56,12 +56,12 @@ struct ss_account_parts {
 };
 
 /*
- * False: no memory. `exams` are per rank, as in the replay. `names_rest`: the finding of
+ * False: no memory. `rank_findings` are per rank, as in the replay. `names_rest`: the finding of
  * unexplained-time is one of the fixes. `pipelines` are those of the replay's ranks.
  */
 SS_MUST_USE
 bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *replay,
-			struct ss_rank_findings *const *exams, bool names_rest,
+			struct ss_rank_findings *const *rank_findings, bool names_rest,
 			const struct ss_pipelines *pipelines, struct ss_memory *memory);
 
 /* The account of a step that the fixes make `fixed_ns` long, and all findings `least_ns`. */

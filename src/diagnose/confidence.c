@@ -98,14 +98,14 @@ static bool clause_is_recorded(const char *clause, size_t length, const bool *la
 }
 
 /* The clauses of "a; b" that ask for something the files lack; NULL: none, or no memory. */
-static const char *clauses_that_ask(const char *surer, const bool *lacks, struct ss_arena *arena,
-				    bool *is_whole)
+static const char *clauses_that_ask(const char *to_record, const bool *lacks,
+				    struct ss_arena *arena, bool *is_whole)
 {
 	static const char between[] = "; ";
 	struct ss_text kept = { 0 };
 	const char *copy = NULL;
 
-	for (const char *clause = surer; *clause;) {
+	for (const char *clause = to_record; *clause;) {
 		const char *end = strstr(clause, between);
 		size_t length = end ? (size_t)(end - clause) : strlen(clause);
 
@@ -142,9 +142,9 @@ static bool finding_ask_for_lacking(struct ss_diagnosis *diagnosis, const struct
 	if (finding->is_of_snapshots || !finding->rank_count)
 		return true;
 	finding_find_lacks(diagnosis, job, finding, lacks);
-	if (finding->surer)
-		finding->surer = clauses_that_ask(finding->surer, lacks, &diagnosis->arena,
-						  &is_whole);
+	if (finding->to_record)
+		finding->to_record = clauses_that_ask(finding->to_record, lacks, &diagnosis->arena,
+						      &is_whole);
 	length = fix_length_needed(finding->fix, lacks);
 	if (finding->fix[length])
 		finding->fix = ss_arena_copy(&diagnosis->arena, finding->fix, length);

@@ -47,7 +47,7 @@ void ss_diagnosis_release(struct ss_diagnosis *diagnosis)
 static bool file_is_chosen(const struct ss_job_file *file,
 			   const struct ss_diagnose_options *options)
 {
-	return file->rank_index != SS_NO_ROW && file->kept &&
+	return file->rank_index != SS_NO_ROW && file->summary &&
 	       (options->rank == SS_EVERY_RANK || file->subject.rank == options->rank);
 }
 
@@ -55,14 +55,14 @@ static bool file_is_chosen(const struct ss_job_file *file,
 static void diagnosis_add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 			       const struct ss_job_file *file)
 {
-	struct ss_rank_summary *summary = file->kept;
+	struct ss_rank_summary *summary = file->summary;
 	const struct ss_digest *digest = &job->digests[file->rank_index];
 	const char *device = ss_strings_text(&digest->texts, digest->device_name);
 	uint32_t steps = summary->graph.step_count;
 
 	diagnosis->graphs[diagnosis->rank_count] = summary->graph;
-	diagnosis->exams[diagnosis->rank_count] = &summary->exam;
-	ss_rank_findings_reset(&summary->exam);
+	diagnosis->rank_findings[diagnosis->rank_count] = &summary->findings;
+	ss_rank_findings_reset(&summary->findings);
 	diagnosis->ranks[diagnosis->rank_count] = file->subject.rank;
 	diagnosis->files[diagnosis->rank_count] = (uint32_t)(file - job->files);
 	if (!diagnosis->rank_count || steps < diagnosis->steps_least)
@@ -83,10 +83,12 @@ static enum ss_status diagnosis_add_ranks(struct ss_diagnosis *diagnosis, const 
 	size_t capacity = (size_t)job->file_count + 1;
 
 	diagnosis->graphs = SS_ARENA_NEW(&diagnosis->arena, struct ss_packed, capacity);
-	diagnosis->exams = SS_ARENA_NEW(&diagnosis->arena, struct ss_rank_findings *, capacity);
+	diagnosis->rank_findings = SS_ARENA_NEW(&diagnosis->arena, struct ss_rank_findings *,
+						capacity);
 	diagnosis->ranks = SS_ARENA_NEW(&diagnosis->arena, int64_t, capacity);
 	diagnosis->files = SS_ARENA_NEW(&diagnosis->arena, uint32_t, capacity);
-	if (!diagnosis->graphs || !diagnosis->exams || !diagnosis->ranks || !diagnosis->files)
+	if (!diagnosis->graphs || !diagnosis->rank_findings || !diagnosis->ranks ||
+	    !diagnosis->files)
 		return ss_fail_memory(err, "the ranks of the job");
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (file_is_chosen(&job->files[i], options))

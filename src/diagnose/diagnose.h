@@ -39,11 +39,11 @@ struct ss_diagnosis_trust {
 struct ss_diagnosis {
 	struct ss_memory *memory;
 	struct ss_arena arena;
-	struct ss_arena chosen_arena;    /* what the last choice needs */
-	struct ss_packed *graphs;        /* per rank; what they point to is lent */
-	struct ss_rank_findings **exams; /* per rank; lent */
-	int64_t *ranks;                  /* their numbers; -1: not known */
-	uint32_t *files;                 /* per rank: of the job */
+	struct ss_arena chosen_arena;            /* what the last choice needs */
+	struct ss_packed *graphs;                /* per rank; what they point to is lent */
+	struct ss_rank_findings **rank_findings; /* per rank; lent */
+	int64_t *ranks;                          /* their numbers; -1: not known */
+	uint32_t *files;                         /* per rank: of the job */
 	uint32_t rank_count;
 	const struct ss_joined *joined; /* NULL: one rank was chosen */
 	struct ss_replay replay;

@@ -82,11 +82,11 @@ static const char *memory_finding_fix(const struct ss_rule_memory_finding *findi
 static enum ss_status findings_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
 				   struct ss_error *err)
 {
-	struct ss_rule_memory_findings exam;
+	struct ss_rule_memory_findings findings;
 
-	SS_TRY(ss_rule_memory_findings_make(&exam, subject, out->arena, err));
-	for (uint32_t i = 0; i < exam.count; i++) {
-		const struct ss_rule_memory_finding *finding = &exam.items[i];
+	SS_TRY(ss_rule_memory_findings_make(&findings, subject, out->arena, err));
+	for (uint32_t i = 0; i < findings.count; i++) {
+		const struct ss_rule_memory_finding *finding = &findings.items[i];
 
 		ss_row_begin(out);
 		ss_row_text(out, finding->rule->name);

@@ -441,7 +441,7 @@ static enum ss_status ordering_parts_with(struct fix_ordering *ordering, uint32_
 		names_rest |= diagnosis->findings[i]->is_rest;
 	if (!ss_pipelines_find(&pipelines, &diagnosis->replay, diagnosis->memory))
 		return ss_fail_memory(err, "the account of the step");
-	whole = ss_account_measure(parts, &diagnosis->replay, diagnosis->exams, names_rest,
+	whole = ss_account_measure(parts, &diagnosis->replay, diagnosis->rank_findings, names_rest,
 				   &pipelines, diagnosis->memory);
 	ss_pipelines_release(&pipelines);
 	if (!whole)

@@ -154,8 +154,8 @@ static struct ss_finding *joining_begin_finding(struct snapshot_joining *joining
 	finding->is_other_run = joining->snapshot->is_other_run;
 	finding->confidence = found->confidence;
 	finding->reason = found->reason;
-	finding->surer = "record a snapshot with a longer history: max_entries of "
-			 "torch.cuda.memory._record_memory_history()";
+	finding->to_record = "record a snapshot with a longer history: max_entries of "
+			     "torch.cuda.memory._record_memory_history()";
 	return finding;
 }
 
@@ -197,24 +197,25 @@ static enum ss_status joining_join_snapshot(struct snapshot_joining *joining, st
 {
 	struct ss_diagnosis *diagnosis = joining->diagnosis;
 	const struct ss_opened *opened = joining->snapshot->opened;
-	struct ss_rule_memory_findings exam;
+	struct ss_rule_memory_findings findings;
 
 	if (opened)
-		SS_TRY(ss_rule_memory_findings_make(&exam, &opened->subject, &diagnosis->arena,
+		SS_TRY(ss_rule_memory_findings_make(&findings, &opened->subject, &diagnosis->arena,
 						    err));
 	else
-		exam = ((const struct ss_snapshot_summary *)joining->snapshot->kept)->exam;
-	joining->devices = exam.device_count;
+		findings =
+			((const struct ss_snapshot_summary *)joining->snapshot->summary)->findings;
+	joining->devices = findings.device_count;
 	joining->rank = joining_rank(joining);
 	diagnosis->snapshot_count++;
 	diagnosis->cut_snapshots += joining->snapshot->is_cut;
 	diagnosis->bytes += joining->snapshot->file_bytes;
-	diagnosis->memory_devices += exam.device_count;
-	for (uint32_t i = 0; i < exam.count; i++) {
+	diagnosis->memory_devices += findings.device_count;
+	for (uint32_t i = 0; i < findings.count; i++) {
 		/* a note is no finding: nothing is wrong */
-		if (exam.items[i].level == SS_RULE_MEMORY_NOTE)
+		if (findings.items[i].level == SS_RULE_MEMORY_NOTE)
 			continue;
-		if (!joining_join_finding(joining, &exam.items[i]))
+		if (!joining_join_finding(joining, &findings.items[i]))
 			return ss_fail_memory(err, "the findings");
 	}
 	return SS_OK;

@@ -16,12 +16,13 @@
 double ss_judgement_figure(const struct ss_judgement *judgement, uint32_t rank, uint32_t slot)
 {
 	assert(rank < judgement->rank_count && slot < SS_RULE_FIGURES);
-	return judgement->exams[rank]->parts[judgement->number].figures[slot];
+	return judgement->rank_findings[rank]->parts[judgement->number].figures[slot];
 }
 
 uint32_t ss_judgement_count_claims(const struct ss_judgement *judgement, uint32_t rank)
 {
-	const struct ss_found_part *part = &judgement->exams[rank]->parts[judgement->number];
+	const struct ss_found_part *part =
+		&judgement->rank_findings[rank]->parts[judgement->number];
 
 	return part->claim_to - part->claim_from;
 }
@@ -47,7 +48,7 @@ struct ss_finding *ss_judgement_add(struct ss_judgement *judgement, uint32_t ran
 		.rule = judgement->rule,
 		.title = judgement->rule->title,
 		.fix = judgement->rule->fix,
-		.surer = judgement->rule->surer,
+		.to_record = judgement->rule->to_record,
 		.rank = rank,
 		.ranks = ranks,
 		.bytes = -1,
@@ -139,7 +140,7 @@ bool ss_judgement_claim(struct ss_judgement *judgement, struct ss_finding *findi
 {
 	assert(rank < judgement->rank_count);
 	if (judgement->failed ||
-	    !ss_rank_findings_claim(judgement->exams[rank], judgement->number, claim.task))
+	    !ss_rank_findings_claim(judgement->rank_findings[rank], judgement->number, claim.task))
 		return false;
 	ss_finding_add_rank(finding, rank);
 	if (!finding_add_claim(finding, rank, &claim))
@@ -150,13 +151,13 @@ bool ss_judgement_claim(struct ss_judgement *judgement, struct ss_finding *findi
 bool ss_judgement_overrule(struct ss_judgement *judgement, struct ss_finding *finding,
 			   uint32_t rank, struct ss_claim claim, bool seizes)
 {
-	struct ss_rank_findings *exam = judgement->exams[rank];
+	struct ss_rank_findings *findings = judgement->rank_findings[rank];
 
 	assert(rank < judgement->rank_count);
-	if (judgement->failed || claim.task >= exam->task_count)
+	if (judgement->failed || claim.task >= findings->task_count)
 		return false;
-	if (seizes || !exam->owner[claim.task])
-		exam->owner[claim.task] = (uint8_t)(judgement->number + 1);
+	if (seizes || !findings->owner[claim.task])
+		findings->owner[claim.task] = (uint8_t)(judgement->number + 1);
 	ss_finding_add_rank(finding, rank);
 	if (!finding_add_claim(finding, rank, &claim))
 		judgement->failed = true;
@@ -166,12 +167,12 @@ bool ss_judgement_overrule(struct ss_judgement *judgement, struct ss_finding *fi
 bool ss_judgement_scale(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
 			uint32_t task, double scale, double low_scale)
 {
-	struct ss_rank_findings *exam = judgement->exams[rank];
+	struct ss_rank_findings *findings = judgement->rank_findings[rank];
 	int64_t own_ns;
 	struct ss_claim claim;
 
 	assert(rank < judgement->rank_count);
-	if (judgement->failed || task >= exam->task_count)
+	if (judgement->failed || task >= findings->task_count)
 		return false;
 	own_ns = ss_packed_own(&judgement->graphs[rank], task);
 	claim = (struct ss_claim){ .task = task,
@@ -415,40 +416,41 @@ bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena)
 
 /* --- a rank -------------------------------------------------------------------------- */
 
-static void finding_take_confidence(struct ss_finding *finding, const struct ss_rank_findings *exam,
+static void finding_take_confidence(struct ss_finding *finding,
+				    const struct ss_rank_findings *findings,
 				    const struct ss_found_part *part)
 {
 	if (!part->is_sure || (finding->reason && finding->confidence <= part->confidence))
 		return;
 	finding->confidence = part->confidence;
-	finding->reason = ss_strings_text(&exam->texts, part->reason);
+	finding->reason = ss_strings_text(&findings->texts, part->reason);
 }
 
 void ss_judgement_take_rank(struct ss_judgement *judgement, struct ss_finding *finding,
 			    uint32_t rank)
 {
-	const struct ss_rank_findings *exam = judgement->exams[rank];
-	struct ss_found_part *part = &exam->parts[judgement->number];
+	const struct ss_rank_findings *findings = judgement->rank_findings[rank];
+	struct ss_found_part *part = &findings->parts[judgement->number];
 	bool whole = true;
 
 	ss_finding_add_rank(finding, rank);
 	part->is_taken = true;
 	for (uint32_t i = part->claim_from; whole && i < part->claim_to; i++)
-		if (ss_rank_findings_has_claim(exam, judgement->number, &exam->claims[i]))
-			whole = finding_add_claim(finding, rank, &exam->claims[i]);
+		if (ss_rank_findings_has_claim(findings, judgement->number, &findings->claims[i]))
+			whole = finding_add_claim(finding, rank, &findings->claims[i]);
 	for (uint32_t i = part->fact_from; whole && i < part->fact_to; i++) {
-		const struct ss_found_fact *fact = &exam->facts[i];
+		const struct ss_found_fact *fact = &findings->facts[i];
 		const struct ss_evidence evidence = {
-			.text = ss_strings_text(&exam->texts, fact->text),
-			.line = fact->line ? ss_strings_text(&exam->texts, fact->line) : NULL,
+			.text = ss_strings_text(&findings->texts, fact->text),
+			.line = fact->line ? ss_strings_text(&findings->texts, fact->line) : NULL,
 			.weight_ns = fact->weight_ns,
 			.count = fact->count,
-			.steps = exam->step_count
+			.steps = findings->step_count
 		};
 
 		whole = ss_finding_add_evidence(judgement->diagnosis, finding, &evidence);
 	}
-	finding_take_confidence(finding, exam, part);
+	finding_take_confidence(finding, findings, part);
 	if (part->fix)
 		finding->fix = part->fix;
 	if (judgement->rule->is_timeless && part->figures[0] > 0)
@@ -462,7 +464,8 @@ static void judgement_take_all(struct ss_judgement *judgement)
 	struct ss_finding *finding = NULL;
 
 	for (uint32_t i = 0; i < judgement->rank_count && !judgement->failed; i++) {
-		const struct ss_found_part *part = &judgement->exams[i]->parts[judgement->number];
+		const struct ss_found_part *part =
+			&judgement->rank_findings[i]->parts[judgement->number];
 
 		if (part->claim_from == part->claim_to &&
 		    (!judgement->rule->is_timeless || part->fact_from == part->fact_to))
@@ -482,7 +485,7 @@ enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
 					  .joined = diagnosis->joined,
 					  .replay = &diagnosis->replay,
 					  .graphs = diagnosis->graphs,
-					  .exams = diagnosis->exams,
+					  .rank_findings = diagnosis->rank_findings,
 					  .rank_count = diagnosis->rank_count,
 					  .diagnosis = diagnosis };
 
@@ -491,6 +494,6 @@ enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
 	else
 		judgement_take_all(&judgement);
 	for (uint32_t i = 0; i < judgement.rank_count; i++)
-		ss_rank_findings_release_claims(judgement.exams[i], rule);
+		ss_rank_findings_release_claims(judgement.rank_findings[i], rule);
 	return judgement.failed ? ss_fail_memory(err, "the findings") : SS_OK;
 }

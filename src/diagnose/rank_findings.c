@@ -15,120 +15,126 @@
 /* Longer sentences would not be read. */
 #define SENTENCE_MAX 512
 
-void ss_rank_findings_release(struct ss_rank_findings *exam)
+void ss_rank_findings_release(struct ss_rank_findings *findings)
 {
-	struct ss_memory *memory = exam->memory;
-	size_t tasks = (size_t)exam->task_count + 1;
+	struct ss_memory *memory = findings->memory;
+	size_t tasks = (size_t)findings->task_count + 1;
 
 	if (!memory)
 		return;
-	ss_strings_release(&exam->texts);
-	ss_memory_free(memory, exam->parts, ((size_t)exam->part_count + 1) * sizeof(*exam->parts));
-	ss_memory_free(memory, exam->claims, exam->claim_capacity * sizeof(*exam->claims));
-	ss_memory_free(memory, exam->facts, exam->fact_capacity * sizeof(*exam->facts));
-	ss_memory_free(memory, exam->owner, tasks);
-	ss_memory_free(memory, exam->claim_of, tasks * sizeof(*exam->claim_of));
-	ss_memory_free(memory, exam->by_track, tasks * sizeof(*exam->by_track));
-	ss_memory_free(memory, exam->taken, exam->taken_capacity * sizeof(*exam->taken));
-	*exam = (struct ss_rank_findings){ 0 };
+	ss_strings_release(&findings->texts);
+	ss_memory_free(memory, findings->parts,
+		       ((size_t)findings->part_count + 1) * sizeof(*findings->parts));
+	ss_memory_free(memory, findings->claims,
+		       findings->claim_capacity * sizeof(*findings->claims));
+	ss_memory_free(memory, findings->facts, findings->fact_capacity * sizeof(*findings->facts));
+	ss_memory_free(memory, findings->owner, tasks);
+	ss_memory_free(memory, findings->claim_of, tasks * sizeof(*findings->claim_of));
+	ss_memory_free(memory, findings->by_track, tasks * sizeof(*findings->by_track));
+	ss_memory_free(memory, findings->taken,
+		       findings->taken_capacity * sizeof(*findings->taken));
+	*findings = (struct ss_rank_findings){ 0 };
 }
 
-bool ss_rank_findings_claim(struct ss_rank_findings *exam, uint32_t rule, uint32_t task)
+bool ss_rank_findings_claim(struct ss_rank_findings *findings, uint32_t rule, uint32_t task)
 {
-	if (task >= exam->task_count || (exam->owner[task] && exam->owner[task] != rule + 1))
+	if (task >= findings->task_count ||
+	    (findings->owner[task] && findings->owner[task] != rule + 1))
 		return false;
-	exam->owner[task] = (uint8_t)(rule + 1);
+	findings->owner[task] = (uint8_t)(rule + 1);
 	return true;
 }
 
-void ss_rank_findings_reset(struct ss_rank_findings *exam)
+void ss_rank_findings_reset(struct ss_rank_findings *findings)
 {
-	if (exam->task_count)
-		memset(exam->owner, 0, exam->task_count);
+	if (findings->task_count)
+		memset(findings->owner, 0, findings->task_count);
 	for (uint32_t rule = 0; rule < ss_rule_count; rule++) {
-		struct ss_found_part *part = &exam->parts[rule];
+		struct ss_found_part *part = &findings->parts[rule];
 
 		part->is_taken = false;
 		for (uint32_t i = part->claim_from; i < part->claim_to; i++)
-			if (!exam->claims[i].with)
-				exam->owner[exam->claims[i].task] = (uint8_t)(rule + 1);
+			if (!findings->claims[i].with)
+				findings->owner[findings->claims[i].task] = (uint8_t)(rule + 1);
 	}
 }
 
-void ss_rank_findings_release_claims(struct ss_rank_findings *exam, uint32_t rule)
+void ss_rank_findings_release_claims(struct ss_rank_findings *findings, uint32_t rule)
 {
-	const struct ss_found_part *part = &exam->parts[rule];
+	const struct ss_found_part *part = &findings->parts[rule];
 
 	for (uint32_t i = part->claim_from; !part->is_taken && i < part->claim_to; i++)
-		if (exam->owner[exam->claims[i].task] == rule + 1)
-			exam->owner[exam->claims[i].task] = 0;
+		if (findings->owner[findings->claims[i].task] == rule + 1)
+			findings->owner[findings->claims[i].task] = 0;
 }
 
 /* --- claims -------------------------------------------------------------------------- */
 
 bool ss_rule_can_claim(const struct ss_rule_context *context, uint32_t task)
 {
-	const struct ss_rank_findings *exam = context->exam;
+	const struct ss_rank_findings *findings = context->findings;
 
-	return task < exam->task_count &&
-	       (!exam->owner[task] || exam->owner[task] == context->number + 1);
+	return task < findings->task_count &&
+	       (!findings->owner[task] || findings->owner[task] == context->number + 1);
 }
 
 /* Adds a claim of the rule that does not change the task yet; NULL: no memory. */
 static struct ss_claim *findings_new_claim(struct ss_rule_context *context, uint32_t task,
 					   uint8_t with)
 {
-	struct ss_rank_findings *exam = context->exam;
+	struct ss_rank_findings *findings = context->findings;
 	int64_t own_ns = context->graph->tasks[task].own_ns;
 
-	if (!ss_memory_reserve(exam->memory, (void **)&exam->claims, &exam->claim_capacity,
-			       (size_t)exam->claim_count + 1, sizeof(*exam->claims))) {
-		exam->failed = true;
+	if (!ss_memory_reserve(findings->memory, (void **)&findings->claims,
+			       &findings->claim_capacity, (size_t)findings->claim_count + 1,
+			       sizeof(*findings->claims))) {
+		findings->failed = true;
 		return NULL;
 	}
-	exam->claims[exam->claim_count++] = (struct ss_claim){ .task = task,
-							       .own_ns = own_ns,
-							       .low_ns = own_ns,
-							       .high_ns = own_ns,
-							       .subtracts = true,
-							       .with = with };
-	exam->claim_of[task] = exam->claim_count;
-	return &exam->claims[exam->claim_count - 1];
+	findings->claims[findings->claim_count++] = (struct ss_claim){ .task = task,
+								       .own_ns = own_ns,
+								       .low_ns = own_ns,
+								       .high_ns = own_ns,
+								       .subtracts = true,
+								       .with = with };
+	findings->claim_of[task] = findings->claim_count;
+	return &findings->claims[findings->claim_count - 1];
 }
 
 /* The rule's claim on a task, old or new; NULL: another rule has it, or no memory. */
 static struct ss_claim *claim_of_task(struct ss_rule_context *context, uint32_t task)
 {
-	struct ss_rank_findings *exam = context->exam;
+	struct ss_rank_findings *findings = context->findings;
 
 	if (!ss_rule_can_claim(context, task))
 		return NULL;
-	if (exam->claim_of[task])
-		return &exam->claims[exam->claim_of[task] - 1];
-	exam->owner[task] = (uint8_t)(context->number + 1);
+	if (findings->claim_of[task])
+		return &findings->claims[findings->claim_of[task] - 1];
+	findings->owner[task] = (uint8_t)(context->number + 1);
 	return findings_new_claim(context, task, 0);
 }
 
 /* The same if another rule claims only a part of the task. */
 static struct ss_claim *shared_claim_of_task(struct ss_rule_context *context, uint32_t task)
 {
-	struct ss_rank_findings *exam = context->exam;
-	const struct ss_found_part *part = &exam->parts[context->number];
-	uint32_t last = exam->claim_of[task];
+	struct ss_rank_findings *findings = context->findings;
+	const struct ss_found_part *part = &findings->parts[context->number];
+	uint32_t last = findings->claim_of[task];
 
 	if (ss_rule_can_claim(context, task))
 		return claim_of_task(context, task);
-	if (task >= exam->task_count || !last || !exam->claims[last - 1].subtracts)
+	if (task >= findings->task_count || !last || !findings->claims[last - 1].subtracts)
 		return NULL;
-	return last > part->claim_from ? &exam->claims[last - 1]
-				       : findings_new_claim(context, task, exam->owner[task]);
+	return last > part->claim_from ? &findings->claims[last - 1]
+				       : findings_new_claim(context, task, findings->owner[task]);
 }
 
 /* Remembers that a rule explains this time of a thread. */
-static void findings_note_taken(struct ss_rank_findings *exam, struct ss_found_taken taken)
+static void findings_note_taken(struct ss_rank_findings *findings, struct ss_found_taken taken)
 {
-	struct ss_found_taken *last = exam->taken_count ? &exam->taken[exam->taken_count - 1]
-							: NULL;
+	struct ss_found_taken *last = findings->taken_count
+					      ? &findings->taken[findings->taken_count - 1]
+					      : NULL;
 
 	if (taken.end_ns <= taken.start_ns)
 		return;
@@ -141,11 +147,12 @@ static void findings_note_taken(struct ss_rank_findings *exam, struct ss_found_t
 		last->start_ns = taken.start_ns;
 		return;
 	}
-	if (ss_memory_reserve(exam->memory, (void **)&exam->taken, &exam->taken_capacity,
-			      (size_t)exam->taken_count + 1, sizeof(*exam->taken)))
-		exam->taken[exam->taken_count++] = taken;
+	if (ss_memory_reserve(findings->memory, (void **)&findings->taken,
+			      &findings->taken_capacity, (size_t)findings->taken_count + 1,
+			      sizeof(*findings->taken)))
+		findings->taken[findings->taken_count++] = taken;
 	else
-		exam->failed = true;
+		findings->failed = true;
 }
 
 /*
@@ -154,15 +161,15 @@ static void findings_note_taken(struct ss_rank_findings *exam, struct ss_found_t
  */
 #define TAKEN_MAX 4096
 
-static int64_t findings_taken_ns(const struct ss_rank_findings *exam, uint32_t track,
+static int64_t findings_taken_ns(const struct ss_rank_findings *findings, uint32_t track,
 				 int64_t from_ns, int64_t to_ns)
 {
 	int64_t sum_ns = 0;
 
-	if (exam->taken_count > TAKEN_MAX)
+	if (findings->taken_count > TAKEN_MAX)
 		return to_ns - from_ns;
-	for (uint32_t i = 0; i < exam->taken_count; i++) {
-		const struct ss_found_taken *taken = &exam->taken[i];
+	for (uint32_t i = 0; i < findings->taken_count; i++) {
+		const struct ss_found_taken *taken = &findings->taken[i];
 		int64_t start_ns = taken->start_ns > from_ns ? taken->start_ns : from_ns;
 		int64_t end_ns = taken->end_ns < to_ns ? taken->end_ns : to_ns;
 
@@ -197,7 +204,7 @@ bool ss_rule_claim(struct ss_rule_context *context, struct ss_claim claim)
 	own->merges |= claim.merges;
 	own->subtracts = false;
 	if (context->graph->tasks[claim.task].kind <= SS_TASK_JOIN)
-		findings_note_taken(context->exam,
+		findings_note_taken(context->findings,
 				    (struct ss_found_taken){
 					    context->graph->tasks[claim.task].start_ns,
 					    ss_task_end(&context->graph->tasks[claim.task]),
@@ -218,26 +225,27 @@ SS_COMPARATOR(task_compare_place, struct task_place,
 /* Sorts the tasks by track and start; those without a track come last. */
 static bool findings_sort_tasks(struct ss_rule_context *context)
 {
-	struct ss_rank_findings *exam = context->exam;
-	size_t bytes = ((size_t)exam->task_count + 1) * sizeof(struct task_place);
-	struct task_place *places = ss_memory_resize(exam->memory, NULL, 0, bytes);
+	struct ss_rank_findings *findings = context->findings;
+	size_t bytes = ((size_t)findings->task_count + 1) * sizeof(struct task_place);
+	struct task_place *places = ss_memory_resize(findings->memory, NULL, 0, bytes);
 
-	exam->by_track = ss_memory_resize(exam->memory, NULL, 0,
-					  ((size_t)exam->task_count + 1) * sizeof(uint32_t));
-	if (places && exam->by_track) {
-		for (uint32_t i = 0; i < exam->task_count; i++) {
+	findings->by_track = ss_memory_resize(findings->memory, NULL, 0,
+					      ((size_t)findings->task_count + 1) *
+						      sizeof(uint32_t));
+	if (places && findings->by_track) {
+		for (uint32_t i = 0; i < findings->task_count; i++) {
 			places[i] = (struct task_place){ context->graph->tasks[i].start_ns,
 							 context->graph->tasks[i].track, i };
 		}
-		exam->failed |= !ss_sort_runs(places, exam->task_count, sizeof(*places),
-					      task_compare_place, exam->memory);
-		for (uint32_t i = 0; i < exam->task_count; i++)
-			exam->by_track[i] = places[i].task;
+		findings->failed |= !ss_sort_runs(places, findings->task_count, sizeof(*places),
+						  task_compare_place, findings->memory);
+		for (uint32_t i = 0; i < findings->task_count; i++)
+			findings->by_track[i] = places[i].task;
 	}
-	ss_memory_free(exam->memory, places, bytes);
-	if (!places || !exam->by_track)
-		exam->failed = true;
-	return !exam->failed;
+	ss_memory_free(findings->memory, places, bytes);
+	if (!places || !findings->by_track)
+		findings->failed = true;
+	return !findings->failed;
 }
 
 static bool task_is_before(const struct ss_graph *graph, uint32_t task,
@@ -254,10 +262,10 @@ static uint32_t tasks_first_from(const struct ss_rule_context *context, uint32_t
 				 int64_t from_ns)
 {
 	const struct task_place wanted = { from_ns, track, 0 };
-	uint32_t low = 0, high = context->exam->task_count;
+	uint32_t low = 0, high = context->findings->task_count;
 
 	SS_SEARCH(low, high, at,
-		  task_is_before(context->graph, context->exam->by_track[at], &wanted));
+		  task_is_before(context->graph, context->findings->by_track[at], &wanted));
 	return low;
 }
 
@@ -304,10 +312,10 @@ static bool task_waits_for_workers(const struct ss_graph *graph, const struct ss
 /* The return of a call that lies in the time as a whole: nothing is waited for then. */
 static void claim_release_wait(struct ss_rule_context *context, uint32_t at, int64_t from_ns)
 {
-	uint32_t task = context->exam->by_track[at];
+	uint32_t task = context->findings->by_track[at];
 	bool is_batch = task_waits_for_workers(context->graph, &context->graph->tasks[task]);
-	const struct ss_task *before = at ? &context->graph->tasks[context->exam->by_track[at - 1]]
-					  : NULL;
+	const struct ss_task *before =
+		at ? &context->graph->tasks[context->findings->by_track[at - 1]] : NULL;
 	struct ss_claim *claim;
 
 	if (!is_batch && context->graph->tasks[task].kind != SS_TASK_WAIT)
@@ -322,20 +330,20 @@ static void claim_release_wait(struct ss_rule_context *context, uint32_t at, int
 
 int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch stretch)
 {
-	struct ss_rank_findings *exam = context->exam;
+	struct ss_rank_findings *findings = context->findings;
 	int64_t gone_ns = 0, low_keep_ns, high_keep_ns = stretch.keep_ns - stretch.more_ns;
 	uint32_t i;
 
-	if (stretch.to_ns <= stretch.from_ns || exam->failed ||
-	    (!exam->by_track && !findings_sort_tasks(context)))
+	if (stretch.to_ns <= stretch.from_ns || findings->failed ||
+	    (!findings->by_track && !findings_sort_tasks(context)))
 		return 0;
 	low_keep_ns = stretch.low_keep_ns > stretch.keep_ns ? stretch.low_keep_ns : stretch.keep_ns;
 	i = tasks_first_from(context, stretch.track, stretch.from_ns);
 	/* what starts before may reach into it */
-	if (i && context->graph->tasks[exam->by_track[i - 1]].track == stretch.track)
+	if (i && context->graph->tasks[findings->by_track[i - 1]].track == stretch.track)
 		i--;
-	for (; i < exam->task_count; i++) {
-		uint32_t number = exam->by_track[i];
+	for (; i < findings->task_count; i++) {
+		uint32_t number = findings->by_track[i];
 		const struct ss_task *task = &context->graph->tasks[number];
 		int64_t start_ns = task->start_ns > stretch.from_ns ? task->start_ns
 								    : stretch.from_ns;
@@ -352,26 +360,26 @@ int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch st
 		if (end_ns <= start_ns)
 			continue;
 		if (!ss_rule_can_claim(context, number))
-			others_ns = findings_taken_ns(exam, stretch.track, start_ns, end_ns);
+			others_ns = findings_taken_ns(findings, stretch.track, start_ns, end_ns);
 		rest_ns = end_ns - start_ns - others_ns;
 		gone.low_ns = rest_ns - stretch_take_kept(&low_keep_ns, rest_ns);
 		gone.high_ns = rest_ns - stretch_take_kept(&high_keep_ns, rest_ns);
 		gone.ns = rest_ns - stretch_take_kept(&stretch.keep_ns, rest_ns);
 		gone_ns += claim_take_from(context, number, gone);
 	}
-	findings_note_taken(exam, (struct ss_found_taken){ stretch.from_ns, stretch.to_ns,
-							   stretch.track });
+	findings_note_taken(findings, (struct ss_found_taken){ stretch.from_ns, stretch.to_ns,
+							       stretch.track });
 	return gone_ns;
 }
 
 /* --- sentences ------------------------------------------------------------------------ */
 
-static uint32_t findings_add_text(struct ss_rank_findings *exam, const char *text)
+static uint32_t findings_add_text(struct ss_rank_findings *findings, const char *text)
 {
-	uint32_t id = ss_strings_add(&exam->texts, text, strlen(text));
+	uint32_t id = ss_strings_add(&findings->texts, text, strlen(text));
 
 	if (id == SS_NO_ID)
-		exam->failed = true;
+		findings->failed = true;
 	return id == SS_NO_ID ? 0 : id;
 }
 
@@ -383,31 +391,32 @@ static uint32_t row_source_line(struct ss_rule_context *context, uint32_t row)
 	if (row == SS_NO_ROW)
 		return 0;
 	if (ss_facts_places(context->subject->facts, &places, &err) != SS_OK) {
-		context->exam->failed = true;
+		context->findings->failed = true;
 		return 0;
 	}
 	if (row >= places->row_count || !places->line[row])
 		return 0;
-	return findings_add_text(context->exam, ss_strings_text(&places->lines, places->line[row]));
+	return findings_add_text(context->findings,
+				 ss_strings_text(&places->lines, places->line[row]));
 }
 
 /* Names in a sentence may be cut within a character, and digests refuse such texts: repairs it. */
-static uint32_t findings_add_sentence(struct ss_rank_findings *exam, const char *sentence)
+static uint32_t findings_add_sentence(struct ss_rank_findings *findings, const char *sentence)
 {
 	char whole[3 * SENTENCE_MAX];
 	size_t length = strlen(sentence);
 
 	if (!ss_utf8_check(sentence, length))
-		return findings_add_text(exam, sentence);
+		return findings_add_text(findings, sentence);
 	whole[ss_utf8_repair(sentence, length, whole)] = '\0';
-	return findings_add_text(exam, whole);
+	return findings_add_text(findings, whole);
 }
 
 void ss_rule_add_evidence(struct ss_rule_context *context, struct ss_fact fact, const char *format,
 			  ...)
 {
-	struct ss_rank_findings *exam = context->exam;
-	const struct ss_found_part *part = &exam->parts[context->number];
+	struct ss_rank_findings *findings = context->findings;
+	const struct ss_found_part *part = &findings->parts[context->number];
 	struct ss_found_fact own = { .weight_ns = fact.weight_ns, .count = fact.count };
 	char sentence[SENTENCE_MAX];
 	va_list words;
@@ -415,46 +424,47 @@ void ss_rule_add_evidence(struct ss_rule_context *context, struct ss_fact fact, 
 	va_start(words, format);
 	vsnprintf(sentence, sizeof(sentence), format, words);
 	va_end(words);
-	own.text = findings_add_sentence(exam, sentence);
+	own.text = findings_add_sentence(findings, sentence);
 	own.line = row_source_line(context, fact.row);
-	for (uint32_t i = part->fact_from; i < exam->fact_count; i++)
-		if (exam->facts[i].text == own.text && exam->facts[i].line == own.line) {
-			exam->facts[i].weight_ns = ss_ns_sum(exam->facts[i].weight_ns,
-							     own.weight_ns);
-			exam->facts[i].count += own.count;
+	for (uint32_t i = part->fact_from; i < findings->fact_count; i++)
+		if (findings->facts[i].text == own.text && findings->facts[i].line == own.line) {
+			findings->facts[i].weight_ns = ss_ns_sum(findings->facts[i].weight_ns,
+								 own.weight_ns);
+			findings->facts[i].count += own.count;
 			return;
 		}
-	if (exam->fact_count - part->fact_from >= SS_RULE_EVIDENCE_MAX)
+	if (findings->fact_count - part->fact_from >= SS_RULE_EVIDENCE_MAX)
 		return;
-	if (!ss_memory_reserve(exam->memory, (void **)&exam->facts, &exam->fact_capacity,
-			       (size_t)exam->fact_count + 1, sizeof(*exam->facts))) {
-		exam->failed = true;
+	if (!ss_memory_reserve(findings->memory, (void **)&findings->facts,
+			       &findings->fact_capacity, (size_t)findings->fact_count + 1,
+			       sizeof(*findings->facts))) {
+		findings->failed = true;
 		return;
 	}
-	exam->facts[exam->fact_count++] = own;
+	findings->facts[findings->fact_count++] = own;
 }
 
 void ss_rule_set_confidence(struct ss_rule_context *context, enum ss_confidence confidence,
 			    const char *reason)
 {
-	struct ss_found_part *part = &context->exam->parts[context->number];
+	struct ss_found_part *part = &context->findings->parts[context->number];
 
 	if (part->is_sure && part->confidence <= confidence)
 		return;
 	part->is_sure = true;
 	part->confidence = confidence;
-	part->reason = findings_add_text(context->exam, reason);
+	part->reason = findings_add_text(context->findings, reason);
 }
 
 void ss_rule_set_fix(struct ss_rule_context *context, const char *fix)
 {
-	context->exam->parts[context->number].fix = fix;
+	context->findings->parts[context->number].fix = fix;
 }
 
 void ss_rule_add_figure(struct ss_rule_context *context, uint32_t slot, double value)
 {
 	assert(slot < SS_RULE_FIGURES);
-	context->exam->parts[context->number].figures[slot] += value;
+	context->findings->parts[context->number].figures[slot] += value;
 }
 
 /* --- all rules ----------------------------------------------------------------------- */
@@ -482,62 +492,65 @@ uint32_t ss_rank_findings_facts(const struct ss_digest *digest)
 /* Runs the rules one after the other; drops large facts as soon as no later rule needs them. */
 static enum ss_status rules_run_all(struct ss_rule_context *context, struct ss_error *err)
 {
-	struct ss_rank_findings *exam = context->exam;
+	struct ss_rank_findings *findings = context->findings;
 	struct ss_facts *facts = context->subject->facts;
 
 	for (uint32_t i = 0; i < ss_rule_count; i++) {
-		struct ss_found_part *part = &exam->parts[i];
+		struct ss_found_part *part = &findings->parts[i];
 
 		context->rule = ss_rules[i];
 		context->number = i;
-		part->claim_from = exam->claim_count;
-		part->fact_from = exam->fact_count;
+		part->claim_from = findings->claim_count;
+		part->fact_from = findings->fact_count;
 		facts->allowed = ss_facts_with_needed(rule_facts(context->rule, context->digest) |
 						      context->rule->rare_facts);
 		SS_TRY(context->rule->look(context, err));
 		ss_facts_keep_only(facts, rules_facts_from(i + 1, context->digest));
-		part->claim_to = exam->claim_count;
-		part->fact_to = exam->fact_count;
+		part->claim_to = findings->claim_count;
+		part->fact_to = findings->fact_count;
 	}
 	facts->allowed = SS_FACT_ALL;
-	return exam->failed ? ss_fail_memory(err, "what was found on a rank") : SS_OK;
+	return findings->failed ? ss_fail_memory(err, "what was found on a rank") : SS_OK;
 }
 
 /* Allocates what rules need while they look, runs them, and frees it again. */
-static enum ss_status findings_run_rules(struct ss_rank_findings *exam,
+static enum ss_status findings_run_rules(struct ss_rank_findings *findings,
 					 struct ss_rule_context *context, struct ss_error *err)
 {
 	struct ss_cover steps = { 0 };
-	size_t tasks = (size_t)exam->task_count + 1;
-	bool whole = ss_strings_init(&exam->texts, exam->memory);
+	size_t tasks = (size_t)findings->task_count + 1;
+	bool whole = ss_strings_init(&findings->texts, findings->memory);
 	enum ss_status status;
 
-	exam->parts = ss_memory_zeroed(exam->memory, (ss_rule_count + 1) * sizeof(*exam->parts));
-	exam->part_count = (uint32_t)ss_rule_count;
-	exam->owner = ss_memory_zeroed(exam->memory, tasks);
-	exam->claim_of = ss_memory_zeroed(exam->memory, tasks * sizeof(*exam->claim_of));
-	whole = whole && exam->parts && exam->owner && exam->claim_of &&
-		ss_steps_cover(context->trace, exam->memory, &steps);
+	findings->parts = ss_memory_zeroed(findings->memory,
+					   (ss_rule_count + 1) * sizeof(*findings->parts));
+	findings->part_count = (uint32_t)ss_rule_count;
+	findings->owner = ss_memory_zeroed(findings->memory, tasks);
+	findings->claim_of = ss_memory_zeroed(findings->memory,
+					      tasks * sizeof(*findings->claim_of));
+	whole = whole && findings->parts && findings->owner && findings->claim_of &&
+		ss_steps_cover(context->trace, findings->memory, &steps);
 	if (whole) {
 		context->steps = &steps;
 		context->step_ns = ss_cover_length(&steps);
-		exam->step_count = steps.count;
+		findings->step_count = steps.count;
 		status = rules_run_all(context, err);
 	} else {
 		status = ss_fail_memory(err, "what was found on a rank");
 	}
 	ss_cover_release(&steps);
-	ss_memory_free(exam->memory, exam->claim_of, tasks * sizeof(*exam->claim_of));
-	ss_memory_free(exam->memory, exam->by_track, tasks * sizeof(*exam->by_track));
-	ss_memory_free(exam->memory, exam->taken, exam->taken_capacity * sizeof(*exam->taken));
-	exam->claim_of = NULL;
-	exam->by_track = NULL;
-	exam->taken = NULL;
-	exam->taken_count = exam->taken_capacity = 0;
+	ss_memory_free(findings->memory, findings->claim_of, tasks * sizeof(*findings->claim_of));
+	ss_memory_free(findings->memory, findings->by_track, tasks * sizeof(*findings->by_track));
+	ss_memory_free(findings->memory, findings->taken,
+		       findings->taken_capacity * sizeof(*findings->taken));
+	findings->claim_of = NULL;
+	findings->by_track = NULL;
+	findings->taken = NULL;
+	findings->taken_count = findings->taken_capacity = 0;
 	return status;
 }
 
-enum ss_status ss_rank_findings_make(struct ss_rank_findings *exam,
+enum ss_status ss_rank_findings_make(struct ss_rank_findings *findings,
 				     const struct ss_subject *subject,
 				     const struct ss_digest *digest, const struct ss_graph *graph,
 				     struct ss_memory *memory, struct ss_error *err)
@@ -547,26 +560,26 @@ enum ss_status ss_rank_findings_make(struct ss_rank_findings *exam,
 					   .digest = digest,
 					   .graph = graph,
 					   .memory = memory,
-					   .exam = exam };
+					   .findings = findings };
 	struct ss_arena shared;
 	enum ss_status status;
 
-	*exam = (struct ss_rank_findings){ .memory = memory, .task_count = graph->task_count };
+	*findings = (struct ss_rank_findings){ .memory = memory, .task_count = graph->task_count };
 	ss_arena_init(&shared, memory);
 	context.shared = &shared;
-	status = findings_run_rules(exam, &context, err);
+	status = findings_run_rules(findings, &context, err);
 	if (context.unclaimed)
 		context.release_unclaimed(context.unclaimed);
 	ss_arena_release(&shared);
-	if (status == SS_OK && !ss_strings_fit(&exam->texts))
+	if (status == SS_OK && !ss_strings_fit(&findings->texts))
 		status = ss_fail_memory(err, "what was found on a rank");
 	if (status != SS_OK) {
-		ss_rank_findings_release(exam);
+		ss_rank_findings_release(findings);
 		return status;
 	}
-	ss_memory_fit(memory, (void **)&exam->claims, &exam->claim_capacity, exam->claim_count,
-		      sizeof(*exam->claims));
-	ss_memory_fit(memory, (void **)&exam->facts, &exam->fact_capacity, exam->fact_count,
-		      sizeof(*exam->facts));
+	ss_memory_fit(memory, (void **)&findings->claims, &findings->claim_capacity,
+		      findings->claim_count, sizeof(*findings->claims));
+	ss_memory_fit(memory, (void **)&findings->facts, &findings->fact_capacity,
+		      findings->fact_count, sizeof(*findings->facts));
 	return SS_OK;
 }

@@ -10,7 +10,7 @@
 
 #include "diagnose/rule.h"
 
-/* A sentence; texts are ids into the exam's. */
+/* A sentence; texts are ids into the findings's. */
 struct ss_found_fact {
 	uint32_t text;
 	uint32_t line; /* 0: none */
@@ -61,28 +61,28 @@ uint32_t ss_rank_findings_facts(const struct ss_digest *digest);
 
 /* Runs all rules on a rank. Then the trace may be freed; a diagnosis needs the graph. */
 SS_MUST_USE
-enum ss_status ss_rank_findings_make(struct ss_rank_findings *exam,
+enum ss_status ss_rank_findings_make(struct ss_rank_findings *findings,
 				     const struct ss_subject *subject,
 				     const struct ss_digest *digest, const struct ss_graph *graph,
 				     struct ss_memory *memory, struct ss_error *err);
-void ss_rank_findings_release(struct ss_rank_findings *exam);
+void ss_rank_findings_release(struct ss_rank_findings *findings);
 
 /* Restores the state after all rules had looked: undoes what judging changed. */
-void ss_rank_findings_reset(struct ss_rank_findings *exam);
+void ss_rank_findings_reset(struct ss_rank_findings *findings);
 
 /* Whether a claim still holds: a rule that was judged before may have seized its task. */
-static inline bool ss_rank_findings_has_claim(const struct ss_rank_findings *exam, uint32_t rule,
-					      const struct ss_claim *claim)
+static inline bool ss_rank_findings_has_claim(const struct ss_rank_findings *findings,
+					      uint32_t rule, const struct ss_claim *claim)
 {
-	uint8_t owner = exam->owner[claim->task];
+	uint8_t owner = findings->owner[claim->task];
 
 	return owner == rule + 1 || (claim->with && (!owner || owner == claim->with));
 }
 
 /* Releases what a rule claimed and no finding took: rules that judge later can take it. */
-void ss_rank_findings_release_claims(struct ss_rank_findings *exam, uint32_t rule);
+void ss_rank_findings_release_claims(struct ss_rank_findings *findings, uint32_t rule);
 
 /* Adds a claim after all rules have looked; false: another rule owns the task. */
-bool ss_rank_findings_claim(struct ss_rank_findings *exam, uint32_t rule, uint32_t task);
+bool ss_rank_findings_claim(struct ss_rank_findings *findings, uint32_t rule, uint32_t task);
 
 #endif

@@ -12,7 +12,7 @@ struct ss_rank_summary {
 	struct ss_memory *memory;
 	struct ss_graph whole; /* until the findings are made, or it is written */
 	struct ss_packed graph;
-	struct ss_rank_findings exam;
+	struct ss_rank_findings findings;
 	uint64_t file_bytes; /* uncompressed */
 };
 
@@ -20,7 +20,7 @@ struct ss_rank_summary {
 struct ss_snapshot_summary {
 	struct ss_memory *memory;
 	struct ss_arena arena;
-	struct ss_rule_memory_findings exam; /* findings have device numbers, not devices */
+	struct ss_rule_memory_findings findings; /* findings have device numbers, not devices */
 };
 
 /* Makes the summary of each trace and each snapshot of a job. */

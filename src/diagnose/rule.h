@@ -46,7 +46,7 @@ struct ss_rule_context {
 	const struct ss_cover *steps; /* the measured steps: ss_steps_cover() */
 	int64_t step_ns;              /* their sum */
 	struct ss_memory *memory;     /* for temporary data of the rule */
-	struct ss_rank_findings *exam;
+	struct ss_rank_findings *findings;
 	struct ss_arena *shared;  /* for what rules share: lives until the last one is done */
 	const uint8_t *side_work; /* ss_rule_side_work(); NULL: not requested yet */
 	const struct ss_gradients *gradients; /* ss_rule_gradients(); the same */
@@ -138,11 +138,11 @@ struct ss_evidence {
 /* A finding, as reported. Texts live as long as the diagnosis. */
 struct ss_finding {
 	const struct ss_rule *rule;
-	const char *title; /* "The training loop waits for input" */
-	const char *fix;   /* code to paste, or what to do: lines */
-	const char *surer; /* what to record to be more certain: a flag; NULL: nothing */
-	uint32_t rank;     /* index of the rank that causes it; SS_NO_ROW: see ranks */
-	uint32_t *ranks;   /* indexes of those that have it */
+	const char *title;     /* "The training loop waits for input" */
+	const char *fix;       /* code to paste, or what to do: lines */
+	const char *to_record; /* what to record to be more certain: a flag; NULL: nothing */
+	uint32_t rank;         /* index of the rank that causes it; SS_NO_ROW: see ranks */
+	uint32_t *ranks;       /* indexes of those that have it */
 	uint32_t rank_count;
 	enum ss_confidence confidence;
 	const char *reason;              /* of the confidence; NULL: none */
@@ -183,8 +183,8 @@ struct ss_judgement {
 	uint32_t number;                /* of the rule */
 	const struct ss_joined *joined; /* NULL: a single rank was chosen */
 	const struct ss_replay *replay;
-	const struct ss_packed *graphs;        /* per rank */
-	struct ss_rank_findings *const *exams; /* per rank */
+	const struct ss_packed *graphs;                /* per rank */
+	struct ss_rank_findings *const *rank_findings; /* per rank */
 	uint32_t rank_count;
 	struct ss_diagnosis *diagnosis;
 	bool failed; /* no memory */
@@ -241,11 +241,11 @@ __attribute__((format(printf, 5, 6))) void ss_judgement_add_counted(struct ss_ju
 /* --- the rule ------------------------------------------------------------------------ */
 
 struct ss_rule {
-	const char *name;    /* kebab-case */
-	const char *title;   /* what is wrong, as a sentence without a full stop */
-	const char *summary; /* one line for lists: what it looks for */
-	const char *fix;     /* what to do, as code if possible; may have several lines */
-	const char *surer;   /* what to record to be more certain; NULL: nothing */
+	const char *name;      /* kebab-case */
+	const char *title;     /* what is wrong, as a sentence without a full stop */
+	const char *summary;   /* one line for lists: what it looks for */
+	const char *fix;       /* what to do, as code if possible; may have several lines */
+	const char *to_record; /* what to record to be more certain; NULL: nothing */
 	/*
 	 * Views that show more of it, the best first, separated by spaces: of traces, and of
 	 * rules with look_memory also of snapshots.

@@ -10,8 +10,8 @@
 #include "load/job.h"
 
 /*
- * A complete run goes before others; of those that are not complete the one with most ranks.
- * Then the newer one counts, and where nobody knows when they were the first.
+ * Prefers complete runs, then the run with the most ranks, then the newest. Without times the first
+ * one stays.
  */
 static bool run_is_preferred(const struct ss_job_run *run, const struct ss_job_run *other)
 {
@@ -72,7 +72,7 @@ static enum ss_status job_find_run(struct ss_job *job, struct ss_error *err)
 		job->chosen_run = number - 1;
 		return SS_OK;
 	}
-	/* of a single run nothing has to be chosen, but its number */
+	/* with a single run there is no choice except its number */
 	if (job->run_count < 2)
 		return ss_fail(err, SS_ERR_USAGE, "there is only one run; it is not named '%.80s'",
 			       asked);
@@ -92,11 +92,11 @@ static enum ss_status job_find_run(struct ss_job *job, struct ss_error *err)
 	return found == SS_NO_ROW ? fail_no_run(job, false, err) : SS_OK;
 }
 
-/* Lets go of a file of another run. */
+/* Frees a file of another run. */
 static void job_drop_file(struct ss_job *job, struct ss_job_file *file)
 {
-	if (file->kept)
-		job->keeper->release(file->kept);
+	if (file->summary)
+		job->summarizer->release(file->summary);
 	ss_trace_release(&file->trace);
 	ss_digest_release(&file->digest);
 	ss_recording_release(&file->recording, job->memory);
@@ -118,8 +118,8 @@ static void job_keep_run(struct ss_job *job)
 }
 
 /*
- * Files without a rank are of one run only where it is clear that they are: they get the numbers
- * that are left, in the order of their names.
+ * Files without a rank get the rank numbers that are left, in the order of their names, if it is
+ * certain that they belong to the run.
  */
 static void job_number_ranks(struct ss_job *job)
 {
@@ -127,7 +127,7 @@ static void job_number_ranks(struct ss_job *job)
 
 	if (job->runs[job->chosen_run].rank_count < 2)
 		return;
-	/* those that are known stand first, by rank */
+	/* files with a known rank come first, by rank */
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		struct ss_job_file *file = &job->files[i];
 		const struct ss_job_file *before = i ? file - 1 : NULL;

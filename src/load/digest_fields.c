@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * digest_fields.c - the fields of a rank that a digest file has, to compare it with others.
+ * digest_fields.c - the fields of a rank that a digest file stores, so that ranks can be compared.
  *
  * Writer and reader share this declaration. A new field of these structs that must outlive the
- * trace needs a line here; tests/digest.py finds those that are missing.
+ * trace needs a line here; tests/digest.py finds missing ones.
  */
 #include <string.h>
 
@@ -59,7 +59,7 @@ static const struct ss_field size_fields[] = {
 	SS_FIELD(struct ss_device_size, bytes, SS_FIELD_I64, .range = SS_RANGE_SPAN),
 };
 
-/* Of a whole arrival, under the name that it has there. */
+/* A field of a whole arrival, under its name in that struct. */
 #define IN_ARRIVAL(member) offsetof(struct ss_whole_arrival, arrival.member)
 #define ARRIVAL(member, ...)                                                                   \
 	{                                                                                      \
@@ -209,7 +209,7 @@ static void bound_field(const struct ss_field *field, char *item)
 	}
 }
 
-/* Those within the first `bytes` of an item. */
+/* The fields within the first `bytes` of an item. */
 static void bound_fields(const struct ss_field *fields, size_t count, char *item, size_t bytes)
 {
 	for (size_t i = 0; i < count; i++)

@@ -59,8 +59,8 @@ enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job
 
 	if (file->is_reduced && !digest_write_rank(job, file, &parts[SS_DIGEST_RANK]))
 		return ss_fail_memory(err, "a digest");
-	if (file->is_reduced && file->kept)
-		job->reader->write(file->kept, &parts[SS_DIGEST_FINDINGS]);
+	if (file->is_reduced && file->summary)
+		job->reader->write(file->summary, &parts[SS_DIGEST_FINDINGS]);
 	ss_trace_digest_write(&own, ss_job_digest_version(job->reader), parts, out);
 	for (uint32_t i = 0; i < SS_DIGEST_PARTS; i++)
 		ss_text_end(&parts[i], out);
@@ -78,7 +78,7 @@ static struct ss_fields_reader digest_part_reader(const struct ss_digest_file *d
 					  digest->memory };
 }
 
-/* What the declaration of the fields cannot say. */
+/* Checks what the declaration of the fields cannot express. */
 static bool digest_is_sound(const struct ss_job_file *file)
 {
 	const struct ss_digest *digest = &file->digest;
@@ -103,7 +103,7 @@ static bool digest_is_sound(const struct ss_job_file *file)
 	return holds;
 }
 
-/* Sentences of the parts name a field. */
+/* Errors of the parts name a field. */
 static enum ss_status digest_fail_damaged(enum ss_status status, const struct ss_error *why,
 					  struct ss_error *err)
 {
@@ -142,11 +142,11 @@ static enum ss_status digest_read_summary(struct ss_job *job, struct ss_job_file
 
 	if (!reader.at)
 		return SS_OK;
-	status = job->reader->read(&file->kept, &reader, job->memory, &why);
+	status = job->reader->read(&file->summary, &reader, job->memory, &why);
 	return status == SS_OK ? SS_OK : digest_fail_damaged(status, &why, err);
 }
 
-/* The arena of the job belongs to all who load. */
+/* All threads that load share the job's arena. */
 static const char *job_copy_text(struct ss_job *job, const char *text, struct ss_gate *gate)
 {
 	const char *kept;
@@ -171,9 +171,9 @@ static enum ss_status digest_take_paths(struct ss_job *job, struct ss_job_file *
 
 static void digest_forget_file(struct ss_job *job, struct ss_job_file *file)
 {
-	if (file->kept)
-		job->reader->release(file->kept);
-	file->kept = NULL;
+	if (file->summary)
+		job->reader->release(file->summary);
+	file->summary = NULL;
 	ss_digest_release(&file->digest);
 	ss_recording_release(&file->recording, job->memory);
 	memset(file->oddities, 0, sizeof(file->oddities));
@@ -193,12 +193,13 @@ enum ss_status ss_job_digest_is_next(const struct ss_path *path, struct ss_sourc
 }
 
 enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
-				  struct ss_source *source, bool keeps, struct ss_gate *gate,
+				  struct ss_source *source, bool with_summary, struct ss_gate *gate,
 				  struct ss_error *err)
 {
 	struct ss_digest_file digest;
 	enum ss_status status = ss_trace_digest_read(source, ss_job_digest_version(job->reader),
-						     keeps ? SS_DIGEST_PARTS : SS_DIGEST_FINDINGS,
+						     with_summary ? SS_DIGEST_PARTS
+								  : SS_DIGEST_FINDINGS,
 						     job->memory, &digest, err);
 
 	if (status == SS_OK)
@@ -207,7 +208,7 @@ enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 		status = ss_fail(err, SS_ERR_FORMAT, "%s", digest.origin.problem);
 	if (status == SS_OK)
 		status = digest_read_rank(file, &digest, err);
-	if (status == SS_OK && keeps)
+	if (status == SS_OK && with_summary)
 		status = digest_read_summary(job, file, &digest, err);
 	file->is_reduced = status == SS_OK;
 	if (status != SS_OK)
@@ -218,14 +219,14 @@ enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 
 /* --- the trace of a digest ------------------------------------------------------------- */
 
-/* Fails, and says why, where the trace of a digest is missing or was changed. */
+/* Fails, and says why, if the trace of a digest is missing or has changed. */
 static enum ss_status digest_find_origin(const struct ss_digest_file *digest, struct ss_error *err)
 {
 	struct ss_source *source = NULL;
 	enum ss_status status;
 	uint64_t bytes;
 
-	/* a trace that could not be read: what it was is all that is known */
+	/* the trace could not be read: the digest has only the reason */
 	if (digest->origin.problem)
 		return ss_fail(err, SS_ERR_FORMAT, "%s", digest->origin.problem);
 	status = ss_source_open(digest->origin.path, digest->memory, &source, NULL);

@@ -17,10 +17,10 @@ struct ss_gate; /* base/system/thread.h */
 /* digest_fields.c: of struct ss_job_file. */
 extern const struct ss_field_layout ss_digest_layout;
 
-/* Bounds the figures of a file whose digest was made by what its digest file may have. */
+/* Limits the figures of a new digest to what a digest file can store. */
 void ss_job_digest_bound(struct ss_job_file *file);
 
-/* A number for all declarations of a digest file; the reader may be NULL. */
+/* A hash of all declarations of a digest file; the reader may be NULL. */
 uint64_t ss_job_digest_version(const struct ss_job_summarizer *reader);
 
 /*
@@ -32,25 +32,26 @@ enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job
 				   const char *origin, struct ss_text *out, struct ss_error *err);
 
 /*
- * True when the source's next bytes are those of a digest. Fails where the file is called one and
- * has fewer: nobody else writes such names.
+ * True if the source continues with a digest. Fails if the file is too short but has the name of a
+ * digest: nobody else writes such names.
  */
 SS_MUST_USE
 enum ss_status ss_job_digest_is_next(const struct ss_path *path, struct ss_source *source,
 				     bool *out, struct ss_error *err);
 
 /*
- * Reads one instead of a trace; with `keeps` also what the job's reader makes of it. The file has
- * the path of its trace then. A trace that could not be read fails here as it failed there.
+ * Reads a digest instead of a trace; `with_summary`: also its summary. The file then has the path
+ * of its trace. If the trace could not be read when the digest was made, this fails with the same
+ * error.
  */
 SS_MUST_USE
 enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
-				  struct ss_source *source, bool keeps, struct ss_gate *gate,
+				  struct ss_source *source, bool with_summary, struct ss_gate *gate,
 				  struct ss_error *err);
 
 /*
- * The path of the trace that a digest was made of, and in the file how it is shown. Fails where it
- * is not there, or is another one by now.
+ * The path of the trace that a digest was made from; sets in the file how it is shown. Fails if the
+ * trace is missing or has changed.
  */
 SS_MUST_USE
 enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file,
@@ -60,10 +61,10 @@ enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file
 enum ss_digest_age {
 	SS_DIGEST_CURRENT, /* a whole digest of the trace as it is now */
 	SS_DIGEST_OLD,     /* damaged, of another version, or the trace has changed since */
-	SS_DIGEST_FOREIGN, /* of another trace: one of another length, in another folder */
+	SS_DIGEST_FOREIGN, /* of another trace: another length, in another folder */
 };
 
-/* What the file at this path is to that trace. */
+/* How the file at this path relates to that trace. */
 enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace,
 				     const struct ss_job_summarizer *reader,
 				     struct ss_memory *memory);

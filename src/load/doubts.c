@@ -10,13 +10,13 @@
 #include "base/text.h"
 #include "stepscope.h"
 
-/* More runs are counted, not named. */
+/* Beyond this, runs are counted instead of named. */
 #define RUNS_NAMED 8
 
 static const struct {
 	const char *name;
 	const char *one, *joined; /* the only file and its verb; after "3 of 8 files" */
-	const char *what;         /* that is so */
+	const char *what;         /* after the subject: what is wrong */
 	const char *flag;         /* what to record; NULL: nothing helps */
 } sentences[] = {
 	[SS_DOUBT_CUT] = { "cut", "The file is", "are",
@@ -72,7 +72,7 @@ bool ss_doubt_has(const struct ss_job_file *file, enum ss_doubt_kind kind)
 		return recording->lacks_calls;
 	case SS_DOUBT_ORDER:
 		return file->subject.rank_by_order;
-	case SS_DOUBT_SNAPSHOT: /* of no file with a trace */
+	case SS_DOUBT_SNAPSHOT: /* snapshots have it, not traces */
 	case SS_DOUBT_KINDS:
 		break;
 	}
@@ -134,7 +134,7 @@ bool ss_job_doubts(const struct ss_job *job, int64_t rank, struct ss_arena *aren
 			doubt.of_files++;
 			doubt.files += ss_doubt_has(file, doubt.kind);
 			is_cut = is_cut || file->recording.is_cut;
-			/* of a job the steps of the rank that has fewest */
+			/* in a job: the steps of the rank that has the fewest */
 			if (file->recording.cut_steps > lost_steps)
 				lost_steps = file->recording.cut_steps;
 		}
@@ -187,7 +187,7 @@ void ss_job_add_runs(const struct ss_job_run *runs, uint32_t count, uint32_t cho
 								    : "");
 	doubt_describe_run(&runs[chosen], out);
 	ss_text_add_string(out, "\n");
-	/* the newest first: they are what is looked for */
+	/* newest first: usually people look for these */
 	for (uint32_t i = count; i-- > 0 && named < RUNS_NAMED;) {
 		if (i == chosen)
 			continue;

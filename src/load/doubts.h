@@ -21,8 +21,8 @@ enum ss_doubt_kind {
 
 struct ss_doubt {
 	enum ss_doubt_kind kind;
-	const char *text;         /* one sentence, of all files */
-	uint32_t files, of_files; /* that have it, of those that were read */
+	const char *text;         /* one sentence about all files */
+	uint32_t files, of_files; /* files that have it, of those that were read */
 };
 
 struct ss_doubts {
@@ -33,7 +33,9 @@ struct ss_doubts {
 /* "cut", "damaged", "snapshot-cut", "no-device-events", "no-runtime-calls", "ranks-by-order" */
 const char *ss_doubt_name(enum ss_doubt_kind kind);
 
-/* Of the files of one rank, or of all (SS_EVERY_RANK). Texts are the arena's; false: no memory. */
+/*
+ * For the files of one rank, or of all (SS_EVERY_RANK). The arena owns the texts. False: no memory.
+ */
 SS_MUST_USE
 bool ss_job_doubts(const struct ss_job *job, int64_t rank, struct ss_arena *arena,
 		   struct ss_doubts *out);

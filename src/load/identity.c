@@ -12,7 +12,7 @@
 
 #include "load/job.h"
 
-/* Whether an earlier file of the choice is of the same host. */
+/* Whether an earlier chosen file is from the same host. */
 static bool is_known_host(const struct ss_job *job, int64_t rank, uint32_t file)
 {
 	const char *host = job->files[file].recording.run[SS_RUN_HOST];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.h - which run the files are of: what every output says about itself.
+ * identity.h - which run the files belong to, as every output states it.
  */
 #ifndef SS_LOAD_IDENTITY_H
 #define SS_LOAD_IDENTITY_H
@@ -15,7 +15,7 @@ struct ss_identity {
 	bool is_known; /* false: the output is not about a run */
 	/* of the first file that says it, in the order of ranks */
 	const char *facts[SS_RUN_FACTS];
-	bool is_trace_id; /* no id was recorded: it is the profiler's own for this recording */
+	bool is_trace_id; /* no id was recorded: this is the profiler's own id of the recording */
 	uint32_t hosts;   /* different ones; 0: not recorded */
 	bool has_clock;
 	int64_t start_ns; /* of the first event, since 1970 */

@@ -22,9 +22,9 @@ struct job_loading {
 	struct ss_job *job;
 	const struct ss_open_options *options;
 	const struct ss_paths *paths;
-	uint32_t first; /* place of the first of the paths among the files */
+	uint32_t first; /* index of the first path among the files */
 	struct ss_gate *gate;
-	bool of_memory; /* the files that are called snapshots of memory: after all others */
+	bool of_memory;         /* files with names of memory snapshots: read after all others */
 	uint32_t next, threads; /* threads: for each file */
 	uint32_t loaded;        /* files that are done */
 	double share;           /* reported last */
@@ -61,7 +61,7 @@ static bool loading_report_progress(void *context, uint64_t done_bytes, uint64_t
 	reporting->progress.total_bytes = total_bytes;
 	reporting->progress.event_count = event_count;
 	ss_gate_lock(loading->gate);
-	/* of files that are read side by side each knows only of itself */
+	/* files that are read in parallel know only their own progress */
 	share = (loading->loaded + (part < 1 ? part : 1)) / loading->paths->count;
 	if (share > loading->share)
 		loading->share = share;
@@ -73,14 +73,14 @@ static bool loading_report_progress(void *context, uint64_t done_bytes, uint64_t
 	return go_on;
 }
 
-void ss_job_begin(struct ss_job *job, const struct ss_job_summarizer *keeper,
+void ss_job_begin(struct ss_job *job, const struct ss_job_summarizer *summarizer,
 		  struct ss_memory *memory)
 {
-	*job = (struct ss_job){ .memory = memory, .keeper = keeper };
+	*job = (struct ss_job){ .memory = memory, .summarizer = summarizer };
 	ss_arena_init(&job->arena, memory);
 }
 
-/* A place for each file; only then workers may fill them. */
+/* Makes an entry for each file before workers fill them. */
 static enum ss_status job_reserve_files(struct ss_job *job, const struct ss_paths *paths,
 					struct ss_error *err)
 {
@@ -114,7 +114,7 @@ static void job_file_set_rank(struct ss_job_file *file)
 	if (subject->rank >= 0)
 		return;
 	subject->rank = ss_find_rank(subject->path);
-	/* a pack can be called anything: it remembers what its file was called */
+	/* a pack can have any name: it stores the name of its original file */
 	if (subject->rank < 0 && file->trace.packed_of)
 		subject->rank = ss_find_rank(file->trace.packed_of);
 	subject->rank_by_name = subject->rank >= 0;
@@ -136,7 +136,7 @@ static enum ss_status job_load_source(struct ss_job_file *file, struct ss_source
 		       : ss_fail_memory(err, "the sizes of devices");
 }
 
-/* Found in a folder, and not what is looked for. */
+/* The file was found in a folder and is not a trace. */
 static void job_skip_file(struct ss_job *job, struct ss_job_file *file, const char *path)
 {
 	file->is_skipped = true;
@@ -148,7 +148,7 @@ static void job_skip_file(struct ss_job *job, struct ss_job_file *file, const ch
 		job->first_pickle = file->subject.path;
 }
 
-/* What is wrong with a file is kept; only running out of memory or a stop ends the job. */
+/* A problem stays with its file; only a stop or a lack of memory ends the job. */
 static void job_file_keep_problem(struct job_loading *loading, uint32_t index,
 				  enum ss_status status, const struct ss_error *problem)
 {
@@ -162,10 +162,7 @@ static void job_file_keep_problem(struct job_loading *loading, uint32_t index,
 						  problem->text);
 		return;
 	}
-	/*
-	 * Other JSON lies beside traces, and snapshots that were not asked for; what is called
-	 * after a rank, as a pack or as a digest should have been one.
-	 */
+	/* folders have other JSON and snapshots; a name with a rank should have been a trace */
 	if (path->from_folder && !ss_find_is_pack(path->path) && !ss_find_is_digest(path->path) &&
 	    (status == SS_ERR_MISSING ||
 	     (ss_find_is_snapshot(path->path) && !loading->options->snapshots) ||
@@ -189,11 +186,11 @@ void ss_job_count_oddities(struct ss_job_file *file)
 			file->trace.quality.rows[odd].count;
 }
 
-/* Keeps of a trace only what compares it with others, and what the keeper makes of it. */
+/* Keeps only the digest of a trace, which compares it with others, and its summary. */
 static enum ss_status job_reduce_file(struct ss_job *job, struct ss_job_file *file,
 				      uint32_t threads, struct ss_error *err)
 {
-	struct ss_digesting how = { threads, job->keeper != NULL, true };
+	struct ss_digesting how = { threads, job->summarizer != NULL, true };
 	enum ss_status status;
 
 	file->subject.trace = &file->trace;
@@ -264,7 +261,7 @@ static enum ss_status job_read_file(struct job_loading *loading, const struct ss
 	return status;
 }
 
-/* A digest, where that is enough, else the trace that it was made of. */
+/* Reads a digest if that is enough, else the trace that it was made from. */
 static enum ss_status job_read_digest(struct job_loading *loading, struct ss_job_file *file,
 				      struct ss_source *source, uint32_t index,
 				      struct ss_error *problem)
@@ -274,14 +271,14 @@ static enum ss_status job_read_digest(struct job_loading *loading, struct ss_job
 	if (file->is_digest)
 		return ss_fail(problem, SS_ERR_FORMAT, "it says that it was made of a digest");
 	if (loading->options->reduce)
-		return ss_job_digest_read(loading->job, file, source, loading->job->keeper != NULL,
-					  loading->gate, problem);
+		return ss_job_digest_read(loading->job, file, source,
+					  loading->job->summarizer != NULL, loading->gate, problem);
 	SS_TRY(ss_job_digest_origin(loading->job, file, source, loading->gate, &origin.path,
 				    problem));
 	return job_read_file(loading, &origin, file, index, problem);
 }
 
-/* Where a pack cannot be read, its original file is read instead. */
+/* If a pack cannot be read, its original file is read instead. */
 static enum ss_status job_read_original(struct job_loading *loading, const struct ss_path *path,
 					struct ss_job_file *file, uint32_t index,
 					enum ss_status status)
@@ -347,7 +344,7 @@ static void job_load_file(struct job_loading *loading, uint32_t index)
 	ss_gate_unlock(loading->gate);
 }
 
-/* A worker: takes the next file until there are none, or until one fails for all. */
+/* A worker: takes the next file until none is left or the load fails. */
 static void job_load_files(void *context, uint32_t index)
 {
 	struct job_loading *loading = context;
@@ -395,7 +392,7 @@ static int job_snapshot_compare_path(const void *a, const void *b)
 	return order ? order : x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Snapshots go to a list of their own; there is room for all of them. */
+/* Moves snapshots to a list of their own, which has room for all. */
 static void job_take_snapshots(struct ss_job *job)
 {
 	for (uint32_t i = 0; i < job->file_count; i++) {
@@ -412,7 +409,7 @@ static void job_take_snapshots(struct ss_job *job)
 		      job_snapshot_compare_path);
 }
 
-/* Leaves out files that are not traces and sorts the rest: only then addresses are final. */
+/* Leaves out files that are not traces and sorts the rest; after that, addresses are final. */
 static void job_arrange_files(struct ss_job *job)
 {
 	uint32_t kept = 0;
@@ -432,7 +429,7 @@ static void job_arrange_files(struct ss_job *job)
 	": pass the folder that tensorboard_trace_handler() or export_chrome_trace() " \
 	"wrote to"
 
-/* Nothing was called a trace: says what there is instead. */
+/* No file had the name of a trace: says what there is instead. */
 static enum ss_status fail_none_found(const struct ss_job *job, struct ss_error *err)
 {
 	uint32_t pickles = job->pickle_count, others = job->skipped_count - pickles;
@@ -458,7 +455,7 @@ static enum ss_status fail_none_found(const struct ss_job *job, struct ss_error 
 		       pickles, beside, job->first_pickle);
 }
 
-/* For people who know the path: it is not redacted. */
+/* The path as it was passed: it is not redacted. */
 static const char *job_opened_path(const struct ss_job_file *file)
 {
 	return file->source ? file->source : file->subject.path;
@@ -477,7 +474,7 @@ static enum ss_status fail_none_read(const struct ss_job *job, struct ss_error *
 		       job_opened_path(&job->files[0]), job->files[0].subject.problem);
 }
 
-/* One thread a file where there are many, all threads for a single one. */
+/* One thread per file if there are many, all threads for a single one. */
 static void job_load_some(struct job_loading *loading, uint32_t threads)
 {
 	uint32_t count = 0, workers;
@@ -562,12 +559,12 @@ enum ss_status ss_job_end(struct ss_job *job, struct ss_error *err)
 }
 
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
-			   const struct ss_job_summarizer *keeper, struct ss_memory *memory,
+			   const struct ss_job_summarizer *summarizer, struct ss_memory *memory,
 			   struct ss_error *err)
 {
 	enum ss_status status;
 
-	ss_job_begin(job, keeper, memory);
+	ss_job_begin(job, summarizer, memory);
 	status = ss_job_add(job, options, err);
 	if (status == SS_OK)
 		status = ss_job_end(job, err);
@@ -581,8 +578,9 @@ void ss_job_close(struct ss_job *job)
 	if (!job->memory)
 		return;
 	for (uint32_t i = 0; i < job->file_count; i++) {
-		if (job->files[i].kept)
-			(job->keeper ? job->keeper : job->reader)->release(job->files[i].kept);
+		if (job->files[i].summary)
+			(job->summarizer ? job->summarizer : job->reader)
+				->release(job->files[i].summary);
 		ss_trace_release(&job->files[i].trace);
 		ss_digest_release(&job->files[i].digest);
 		ss_recording_release(&job->files[i].recording, job->memory);

@@ -20,37 +20,37 @@
 struct ss_open_options; /* stepscope.h */
 
 /*
- * Something else that is made of each file while its trace is there, and kept when the
- * trace is gone. Both are called by the thread that loads the file.
+ * Makes a summary of each file while its trace is in memory; the summary stays when the trace is
+ * freed. The thread that loads the file calls these functions.
  */
 struct ss_job_summarizer {
 	/*
-	 * What can be made without the digest, and the rest. `begin` asks for no fact but phases,
-	 * which is there: it may run beside another thread that makes others.
+	 * `begin` makes what does not need the digest, `finish` the rest. `begin` uses no fact but
+	 * phases, which exists by then: another thread may make other facts meanwhile.
 	 */
 	enum ss_status (*begin)(void **out, const struct ss_subject *subject,
 				struct ss_memory *memory, struct ss_error *err);
-	enum ss_status (*finish)(void *kept, const struct ss_subject *subject,
+	enum ss_status (*finish)(void *summary, const struct ss_subject *subject,
 				 const struct ss_digest *digest, struct ss_error *err);
-	/* the large facts that `finish` asks for of most files with such a digest */
+	/* the large facts that `finish` usually needs for a file with this digest */
 	uint32_t (*facts)(const struct ss_digest *digest);
-	void (*release)(void *kept); /* also what `finish` failed to complete */
-	/* the same of a snapshot of memory; both may be NULL: the snapshot is kept */
+	void (*release)(void *summary); /* also what `finish` failed to complete */
+	/* the same for a memory snapshot; both may be NULL: the snapshot itself is kept */
 	enum ss_status (*make_memory)(void **out, const struct ss_snapshot_subject *subject,
 				      struct ss_memory *memory, struct ss_error *err);
-	void (*release_memory)(void *kept);
-	/* as a part of a digest file: a number for its declaration, the bytes, and back */
+	void (*release_memory)(void *summary);
+	/* as a part of a digest file: hash of its declaration, writer, reader */
 	uint64_t (*layout)(void);
-	void (*write)(const void *kept, struct ss_text *out);
+	void (*write)(const void *summary, struct ss_text *out);
 	enum ss_status (*read)(void **out, struct ss_fields_reader *reader,
 			       struct ss_memory *memory, struct ss_error *err);
 };
 
-/* A snapshot of memory that came with the traces. */
+/* A memory snapshot that came with the traces. */
 struct ss_job_snapshot {
 	const char *path;         /* as it is shown */
 	struct ss_opened *opened; /* NULL: it was reduced */
-	void *kept;               /* what the keeper made of it then */
+	void *summary;            /* made when it was reduced */
 	const char *source;       /* as it is opened; NULL: it is not on disk */
 	uint64_t stamp;           /* of the source: see read/source.h */
 	uint32_t number;
@@ -59,47 +59,47 @@ struct ss_job_snapshot {
 	bool has_clock;           /* that of the wall: */
 	int64_t start_ns, end_ns; /* since 1970 */
 	int64_t rank;             /* from its name; -1: none */
-	uint32_t file;     /* the trace of its rank; SS_NO_ROW: there is none, or it is not known */
-	bool is_other_run; /* the clocks of both say so */
+	uint32_t file;            /* the trace of its rank; SS_NO_ROW: none, or not known */
+	bool is_other_run;        /* the clocks of both say so */
 };
 
 struct ss_job_file {
 	struct ss_subject subject;
 	struct ss_trace trace;   /* empty when the subject has a problem, or it was reduced */
 	struct ss_digest digest; /* until the ranks are joined */
-	void *kept;              /* what the keeper made; NULL: nothing yet */
-	uint32_t rank_index;     /* in the ranks when they are joined; SS_NO_ROW: left out */
+	void *summary;           /* made by the summarizer; NULL: not yet */
+	uint32_t rank_index;     /* index of its rank after joining; SS_NO_ROW: left out */
 	uint64_t oddities[SS_SEVERITIES]; /* counts of the view quality, by enum ss_severity */
 	struct ss_recording recording;    /* stays when the trace is gone */
 	const char *source;               /* its path as it is opened; NULL: it is not on disk */
 	uint64_t stamp;                   /* of the source: see read/source.h */
 	uint64_t disk_bytes;              /* of the source, as stored on disk */
-	const char *packed_of;            /* of a pack: the name of its file; NULL */
-	uint32_t number; /* in the order of what was asked for: files can have one name */
-	uint32_t run;    /* index; SS_NO_ROW: of no run, since it could not be read */
-	struct ss_job_snapshot snapshot; /* of memory: gone from the list when loading is done */
+	const char *packed_of;            /* of a pack: the name of its original file; else NULL */
+	uint32_t number; /* in the order of the paths: several files can have one name */
+	uint32_t run;    /* index; SS_NO_ROW: none, it could not be read */
+	struct ss_job_snapshot
+		snapshot; /* a memory snapshot: removed from the list when loading is done */
 	bool has_snapshot;
 	bool stands_in; /* a pack that is read instead of the file beside it */
 	bool is_reduced;
-	bool is_digest;  /* it was read from a digest file; paths are those of its trace */
+	bool is_digest;  /* read from a digest file; the paths are those of its trace */
 	bool has_digest; /* made when the ranks were compared, not when it was loaded */
-	bool is_other;   /* whole, but something else than a trace */
-	bool is_unread;  /* it could not be opened or read: nothing is known of what it has */
-	bool is_skipped; /* found in a folder and no trace: gone when loading is done */
+	bool is_other;   /* complete, but not a trace */
+	bool is_unread;  /* could not be opened or read: its contents are unknown */
+	bool is_skipped; /* found in a folder, not a trace: removed when loading is done */
 };
 
 struct ss_job {
 	struct ss_memory *memory; /* lent */
 	struct ss_arena arena;
-	const struct ss_job_summarizer *keeper; /* lent; NULL: nothing else is kept */
+	const struct ss_job_summarizer *summarizer; /* lent; NULL: no summaries */
 	const struct ss_job_summarizer
 		*reader;              /* lent; of digest files; NULL: only to compare ranks */
 	struct ss_redactor *redactor; /* lent; NULL: files are read as they are */
 	struct ss_job_file *files;    /* by rank, then by name; those without a rank last */
 	uint32_t file_count, file_capacity;
-	const char *asked_run; /* ss_open_options.run; NULL: the newest complete one */
-	struct ss_job_run
-		*runs; /* that the files are of, by time; one of them is in the list of files */
+	const char *asked_run;   /* ss_open_options.run; NULL: the newest complete one */
+	struct ss_job_run *runs; /* runs of all files, by time; the list of files has one of them */
 	uint32_t run_count, chosen_run;
 	struct ss_job_snapshot *snapshots; /* by name */
 	uint32_t snapshot_count, snapshot_capacity;
@@ -114,43 +114,45 @@ struct ss_job {
 	uint32_t digested_files; /* how far the list of files is done */
 	uint32_t copies;         /* files that are left out of the comparison: copies of others */
 	int64_t copied_rank;     /* of the first of them */
-	uint32_t threads; /* to make things of its files with; 0: as many as there are cores */
+	uint32_t threads;        /* for computing on its files; 0: one per core */
 	struct ss_progress_report *watch; /* lent; NULL: progress is not reported */
 	struct ss_joined joined;          /* made by ss_job_join() */
 	bool is_joined;
 };
 
-/* An empty job. The keeper may be NULL; files that are added with `reduce` ask it. */
-void ss_job_begin(struct ss_job *job, const struct ss_job_summarizer *keeper,
+/*
+ * Makes an empty job. The summarizer may be NULL; it is used for files that are added with
+ * `reduce`.
+ */
+void ss_job_begin(struct ss_job *job, const struct ss_job_summarizer *summarizer,
 		  struct ss_memory *memory);
 
 /*
- * Loads files beside those that are there, before the ranks are joined. What is wrong with
- * a file is kept with it; fails when the callback stopped it or memory ran out, and the job
- * can only be closed then.
+ * Loads more files, before the ranks are joined. A problem stays with its file. Fails if the
+ * callback stops it or memory runs out; then the job can only be closed.
  */
 SS_MUST_USE
 enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *options,
 			  struct ss_error *err);
 
 /*
- * Tells the runs apart that the files are of, and keeps the files of one: the one that was asked
- * for, else the newest complete one. Fails when no file could be read and there is no snapshot,
- * or no run is called as asked for.
+ * Sorts the files into runs and keeps the files of one: the requested one, else the newest complete
+ * one. Fails if no file could be read and there is no snapshot, or if there is no run of the
+ * requested name.
  */
 SS_MUST_USE
 enum ss_status ss_job_end(struct ss_job *job, struct ss_error *err);
 
-/* The three in one; closed again when it fails. */
+/* All three; closes the job if it fails. */
 SS_MUST_USE
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
-			   const struct ss_job_summarizer *keeper, struct ss_memory *memory,
+			   const struct ss_job_summarizer *summarizer, struct ss_memory *memory,
 			   struct ss_error *err);
 
 /*
- * need.c: makes groups of columns (enum ss_columns) of a file readable that was read from a pack;
- * before that, only what is about the whole file. A pack that is invalid is replaced by the file
- * that it was made of, if that is there and nothing was needed of the pack before.
+ * need.c: makes groups of columns (enum ss_columns) of a packed trace readable; before that, only
+ * facts about the whole file are. An invalid pack is replaced by its original file, if that exists
+ * and nothing of the pack was used before.
  */
 SS_MUST_USE
 enum ss_status ss_job_need(struct ss_job *job, struct ss_job_file *file, uint32_t columns,
@@ -160,14 +162,14 @@ enum ss_status ss_job_need(struct ss_job *job, struct ss_job_file *file, uint32_
 SS_MUST_USE
 enum ss_status ss_job_need_all(struct ss_job *job, struct ss_error *err);
 
-/* job.c: adds what "quality" counts, kept beside the trace: it may be gone when it is asked for. */
+/* job.c: adds the counts of the view quality, which outlive the trace. */
 void ss_job_count_oddities(struct ss_job_file *file);
 
 /* How the digest of a file is made. */
 struct ss_digesting {
-	uint32_t threads; /* for this file */
-	bool keeps;       /* also what the keeper makes of it */
-	bool reduces;     /* the trace goes afterwards: parts of it may go before */
+	uint32_t threads;  /* for this file */
+	bool with_summary; /* also makes the summary */
+	bool reduces;      /* the trace is freed afterwards: parts of it may be freed earlier */
 };
 
 /* Makes the digest of a loaded file, and its summary on request, from the same facts. */
@@ -175,16 +177,16 @@ SS_MUST_USE
 enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file,
 			     const struct ss_digesting *how, struct ss_error *err);
 
-/* Compares the ranks with each other; a second call finds it done. */
+/* Compares the ranks with each other, once; later calls do nothing. */
 SS_MUST_USE
 enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err);
 
 /*
- * Joins the ranks and asks the keeper for what was not made when the files were loaded.
- * Fails where neither a trace nor what was kept of it is there.
+ * Joins the ranks and makes the summaries that loading did not make. Fails if a file has neither a
+ * trace nor a summary.
  */
 SS_MUST_USE
-enum ss_status ss_job_make_summaries(struct ss_job *job, const struct ss_job_summarizer *keeper,
+enum ss_status ss_job_make_summaries(struct ss_job *job, const struct ss_job_summarizer *summarizer,
 				     struct ss_error *err);
 
 void ss_job_close(struct ss_job *job);

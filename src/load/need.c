@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * need.c - columns of packs, unpacked when they are needed first (trace/pack/later.c).
+ * need.c - unpacks columns of packs when they are first needed (trace/pack/later.c).
  *
- * A pack that turns out to be invalid then is no loss where the file that it was made of
- * is there, just as when it is loaded (job.c).
+ * A pack that turns out to be invalid then is no loss if its original file exists, just as when it
+ * is loaded (job.c).
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static bool need_load_file(const struct ss_job *job, const struct ss_path *path,
 	return status == SS_OK;
 }
 
-/* Reads the file that the pack was made of in its place; false: it is not there. */
+/* Reads the original file instead of the pack; false: it does not exist. */
 static bool need_read_original(struct ss_job *job, struct ss_job_file *file)
 {
 	struct ss_path path = { 0 };
@@ -65,7 +65,7 @@ static bool need_read_original(struct ss_job *job, struct ss_job_file *file)
 	return ss_recording_note(&file->recording, &file->trace, job->memory);
 }
 
-/* What was read of the pack before may be in use: then it is too late for another file. */
+/* If columns of the pack may be in use, it is too late to read another file. */
 static enum ss_status need_finish(struct ss_job *job, struct ss_job_file *file,
 				  enum ss_status status, const struct ss_error *problem,
 				  struct ss_error *err)

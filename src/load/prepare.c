@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prepare.c - makes digests and what the keeper keeps: of a file that was just read, or of those of
- * which loading did not make them, when they are first needed. Ranks are processed in parallel;
- * with more threads than ranks, two work on a rank.
+ * prepare.c - makes digests and summaries: of a file that was just read, or later, when they are
+ * first needed. Ranks are processed in parallel; with more threads than ranks, two work on a rank.
  */
 #include "analyze/facts.h"
 #include "base/system/thread.h"
@@ -118,99 +117,100 @@ static bool file_needs_digest(const struct ss_job_file *file)
 	return !file->subject.problem && !file->is_reduced && !file->has_digest;
 }
 
-/* What two threads make of one file. */
-struct examining {
+/* What two threads make from one file. */
+struct preparing {
 	struct ss_job *job;
 	struct ss_job_file *file;
 	const struct ss_subject *subject;
-	struct ss_trace *trace; /* the subject's if it goes afterwards; else NULL */
+	struct ss_trace *trace; /* the subject's if it is freed afterwards; else NULL */
 	struct ss_digest *digest;
 	bool has_digest;
-	void *kept;
+	void *summary;
 	enum ss_status status[2];
 	struct ss_error err[2];
 };
 
-static void examine_begin_summary(struct examining *examining)
+static void prepare_begin_summary(struct preparing *preparing)
 {
-	struct ss_job *job = examining->job;
+	struct ss_job *job = preparing->job;
 
-	examining->status[0] = job->keeper->begin(&examining->kept, examining->subject, job->memory,
-						  &examining->err[0]);
+	preparing->status[0] = job->summarizer->begin(&preparing->summary, preparing->subject,
+						      job->memory, &preparing->err[0]);
 }
 
-static void prepare_digest_of_trace(struct examining *examining)
+static void prepare_digest_of_trace(struct preparing *preparing)
 {
-	if (examining->has_digest)
+	if (preparing->has_digest)
 		return;
-	examining->status[1] = ss_digest_make(examining->digest, examining->subject,
-					      examining->job->memory, &examining->err[1]);
-	if (examining->status[1] == SS_OK)
-		ss_job_digest_bound(examining->file);
+	preparing->status[1] = ss_digest_make(preparing->digest, preparing->subject,
+					      preparing->job->memory, &preparing->err[1]);
+	if (preparing->status[1] == SS_OK)
+		ss_job_digest_bound(preparing->file);
 }
 
-/* One begins what is kept. The other makes the digest, and facts that are asked for next. */
-static void examine_beside(void *context, uint32_t index)
+/* One thread begins the summary; the other makes the digest and the facts that are needed next. */
+static void prepare_beside(void *context, uint32_t index)
 {
-	struct examining *examining = context;
-	struct ss_facts *facts = examining->subject->facts;
+	struct preparing *preparing = context;
+	struct ss_facts *facts = preparing->subject->facts;
 	const struct ss_allocs *allocs;
 	uint32_t wanted;
 
 	if (index == 0) {
-		examine_begin_summary(examining);
+		prepare_begin_summary(preparing);
 		return;
 	}
-	prepare_digest_of_trace(examining);
-	if (examining->status[1] != SS_OK)
+	prepare_digest_of_trace(preparing);
+	if (preparing->status[1] != SS_OK)
 		return;
-	wanted = examining->job->keeper->facts(examining->digest);
-	examining->status[1] = ss_facts_make(facts, wanted, &examining->err[1]);
-	if (examining->status[1] == SS_OK && wanted & SS_FACT_ALLOCS)
-		examining->status[1] = ss_allocs_of_facts(facts, &allocs, &examining->err[1]);
+	wanted = preparing->job->summarizer->facts(preparing->digest);
+	preparing->status[1] = ss_facts_make(facts, wanted, &preparing->err[1]);
+	if (preparing->status[1] == SS_OK && wanted & SS_FACT_ALLOCS)
+		preparing->status[1] = ss_allocs_of_facts(facts, &allocs, &preparing->err[1]);
 }
 
-static void examine_concurrently(struct examining *examining, uint32_t threads)
+static void prepare_concurrently(struct preparing *preparing, uint32_t threads)
 {
 	const struct ss_phases *phases;
 
 	if (threads > 1) {
-		examining->status[0] = ss_facts_phases(examining->subject->facts, &phases,
-						       &examining->err[0]);
-		if (examining->status[0] == SS_OK)
-			ss_thread_run(2, examine_beside, examining);
+		preparing->status[0] = ss_facts_phases(preparing->subject->facts, &phases,
+						       &preparing->err[0]);
+		if (preparing->status[0] == SS_OK)
+			ss_thread_run(2, prepare_beside, preparing);
 		return;
 	}
-	prepare_digest_of_trace(examining);
-	if (examining->status[1] == SS_OK)
-		examine_begin_summary(examining);
+	prepare_digest_of_trace(preparing);
+	if (preparing->status[1] == SS_OK)
+		prepare_begin_summary(preparing);
 }
 
 /* Makes the digest, unless there is one, and the summary. */
-static enum ss_status examine_file(struct examining *examining, uint32_t threads,
+static enum ss_status prepare_file(struct preparing *preparing, uint32_t threads,
 				   struct ss_error *err)
 {
-	struct ss_job *job = examining->job;
+	struct ss_job *job = preparing->job;
 
-	examine_concurrently(examining, threads);
+	prepare_concurrently(preparing, threads);
 	for (int i = 0; i < 2; i++)
-		if (examining->status[i] != SS_OK) {
+		if (preparing->status[i] != SS_OK) {
 			if (err)
-				*err = examining->err[i];
-			return examining->status[i];
+				*err = preparing->err[i];
+			return preparing->status[i];
 		}
-	if (examining->trace)
-		ss_slices_drop_ids(examining->trace);
-	return job->keeper->finish(examining->kept, examining->subject, examining->digest, err);
+	if (preparing->trace)
+		ss_slices_drop_ids(preparing->trace);
+	return job->summarizer->finish(preparing->summary, preparing->subject, preparing->digest,
+				       err);
 }
 
-/* The same; what was made goes again if something fails. */
+/* The same; frees what was made if something fails. */
 static enum ss_status prepare_all(struct ss_job *job, struct ss_job_file *file,
 				  struct ss_digest *digest, const struct ss_digesting *how,
 				  struct ss_error *err)
 {
 	struct ss_subject subject = file->subject;
-	struct examining examining = { .job = job,
+	struct preparing preparing = { .job = job,
 				       .file = file,
 				       .subject = &subject,
 				       .trace = how->reduces ? &file->trace : NULL,
@@ -221,15 +221,15 @@ static enum ss_status prepare_all(struct ss_job *job, struct ss_job_file *file,
 
 	ss_facts_init(&facts, subject.trace, job->memory);
 	subject.facts = &facts;
-	status = examine_file(&examining, how->threads, err);
+	status = prepare_file(&preparing, how->threads, err);
 	ss_facts_release(&facts);
 	if (status == SS_OK) {
-		file->kept = examining.kept;
+		file->summary = preparing.summary;
 		return SS_OK;
 	}
-	if (examining.kept)
-		job->keeper->release(examining.kept);
-	if (!examining.has_digest)
+	if (preparing.summary)
+		job->summarizer->release(preparing.summary);
+	if (!preparing.has_digest)
 		ss_digest_release(digest);
 	return status;
 }
@@ -241,7 +241,7 @@ enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file,
 	struct ss_facts facts;
 	enum ss_status status;
 
-	if (how->keeps)
+	if (how->with_summary)
 		return prepare_all(job, file, &file->digest, how, err);
 	ss_facts_init(&facts, subject.trace, job->memory);
 	subject.facts = &facts;
@@ -272,7 +272,7 @@ static enum ss_status prepare_both(struct ss_job *job, struct ss_job_file *file,
 	return SS_OK;
 }
 
-/* The digests of all files in one row, made now where loading did not. */
+/* The digests of all files as one array; makes those that loading did not make. */
 static enum ss_status prepare_digests(struct ss_job *job, make_function *make, struct ss_error *err)
 {
 	if (!job->digests)
@@ -300,17 +300,17 @@ static enum ss_status prepare_digests(struct ss_job *job, make_function *make, s
 	return SS_OK;
 }
 
-static enum ss_status job_compare_ranks(struct ss_job *job, bool keeps, struct ss_error *err)
+static enum ss_status job_compare_ranks(struct ss_job *job, bool with_summary, struct ss_error *err)
 {
 	if (job->is_joined)
 		return SS_OK;
-	/* after a failure for lack of memory a new call continues where it ended */
-	if (keeps)
+	/* after a lack of memory a new call continues where this one ended */
+	if (with_summary)
 		ss_progress_begin_part(job->watch, "Examining the ranks", 0, SS_PROGRESS_EXAMINED);
 	else
 		ss_progress_begin_part(job->watch, "Comparing the ranks", 0, SS_PROGRESS_COMPARED);
 	SS_TRY(ss_job_need_all(job, err));
-	SS_TRY(prepare_digests(job, keeps ? prepare_both : prepare_digest, err));
+	SS_TRY(prepare_digests(job, with_summary ? prepare_both : prepare_digest, err));
 	SS_TRY(ss_join_ranks(&job->joined, job->digests, job->digest_count, job->memory, err));
 	job->joined.copies = job->copies;
 	job->joined.copied_rank = job->copied_rank;
@@ -324,11 +324,11 @@ enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
 	return job_compare_ranks(job, false, err);
 }
 
-/* --- what the keeper keeps ----------------------------------------------------------------- */
+/* --- summaries ----------------------------------------------------------------------------- */
 
 static bool file_needs_summary(const struct ss_job_file *file)
 {
-	return file->rank_index != SS_NO_ROW && !file->kept;
+	return file->rank_index != SS_NO_ROW && !file->summary;
 }
 
 static enum ss_status prepare_summary(struct ss_job *job, struct ss_job_file *file,
@@ -344,13 +344,13 @@ static enum ss_status prepare_summary(struct ss_job *job, struct ss_job_file *fi
 	return prepare_all(job, file, &job->digests[file->rank_index], &how, err);
 }
 
-enum ss_status ss_job_make_summaries(struct ss_job *job, const struct ss_job_summarizer *keeper,
+enum ss_status ss_job_make_summaries(struct ss_job *job, const struct ss_job_summarizer *summarizer,
 				     struct ss_error *err)
 {
 	double from;
 
-	assert(!job->keeper || job->keeper == keeper);
-	job->keeper = keeper;
+	assert(!job->summarizer || job->summarizer == summarizer);
+	job->summarizer = summarizer;
 	from = job->is_joined ? SS_PROGRESS_COMPARED : SS_PROGRESS_EXAMINED;
 	SS_TRY(job_compare_ranks(job, true, err));
 	ss_progress_begin_part(job->watch, "Examining the ranks", from, SS_PROGRESS_EXAMINED);

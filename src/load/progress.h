@@ -12,9 +12,8 @@
 struct ss_progress; /* stepscope.h */
 
 /*
- * Parts of a verdict, one behind the other. These are the shares of the whole at which they end,
- * of the usual time: ranks compared, each examined, all joined for the replay, rules applied; what
- * is left are replays with fixes.
+ * The parts of a verdict, in order: comparing ranks, examining each, joining all for the replay,
+ * applying rules; the rest is replays with fixes. Each ends at this share of the usual time.
  */
 #define SS_PROGRESS_COMPARED 0.1
 #define SS_PROGRESS_EXAMINED 0.6
@@ -27,7 +26,7 @@ struct ss_progress_report {
 	void *context;
 	const char *doing; /* the current part, in words */
 	double from, to;   /* of the whole */
-	/* Set by any thread or signal handler, taken back when the next call begins. */
+	/* Set by any thread or signal handler, cleared when the next call begins. */
 	atomic_bool is_cancelled;
 };
 

@@ -13,12 +13,12 @@
 #include "load/job.h"
 
 /*
- * Clocks of hosts that nobody synchronizes are minutes apart; the recordings of one run cover
- * the same steps and so the same minutes.
+ * Clocks of hosts that are not synchronized differ by minutes; the recordings of one run cover the
+ * same steps and therefore the same minutes.
  */
 #define APART_NS (INT64_C(10) * 60 * 1000000000)
 
-/* Files come in the order of time: one that began long ago is not looked at again. */
+/* Files come in order of time: a run that began long ago is not tried again. */
 #define GROUPS_TRIED 64
 
 /* What is known of a file before it is in a run. */
@@ -44,7 +44,7 @@ struct run_sorting {
 	uint32_t *group_of; /* per file; SS_NO_ROW: none yet */
 };
 
-/* How well a file goes with a run: the first that differs counts. */
+/* How well a file fits a run: the first member that differs decides. */
 struct run_fit {
 	bool same_step, overlaps;
 	size_t shared_path;
@@ -71,7 +71,7 @@ static struct run_item run_item_make(const struct ss_job_file *file, uint32_t in
 	return item;
 }
 
-/* The length of what the folders of two paths have in common. */
+/* The length of the common folder of two paths. */
 static size_t shared_folders(const char *a, const char *b)
 {
 	size_t shared = 0;
@@ -168,7 +168,7 @@ static bool run_fit_is_better(const struct run_fit *a, const struct run_fit *b)
 	return a->distance_ns < b->distance_ns;
 }
 
-/* Of the runs that are tried, a bit each: those that have the rank already, or a copy. */
+/* One bit for each run that is tried: it already has the rank, or a copy. */
 struct run_taken {
 	uint64_t ranks, copies;
 };
@@ -210,7 +210,7 @@ static bool run_group_is_full(const struct run_sorting *sorting, const struct ru
 	return world > 0 && (int64_t)group->count >= world;
 }
 
-/* The run that a file goes with best; SS_NO_ROW: none. */
+/* The run that a file fits best; SS_NO_ROW: none. */
 static uint32_t run_best_group(const struct run_sorting *sorting, struct run_item *item,
 			       uint32_t own)
 {
@@ -243,7 +243,7 @@ static uint32_t run_best_group(const struct run_sorting *sorting, struct run_ite
 	return best;
 }
 
-/* Files in the order of time each go to the run that they fit best, or begin one. */
+/* Puts each file, in order of time, into the run that it fits best, or begins a new run. */
 static void runs_sort_files(struct run_sorting *sorting)
 {
 	for (uint32_t i = 0; i < sorting->item_count; i++) {
@@ -258,7 +258,7 @@ static void runs_sort_files(struct run_sorting *sorting)
 	}
 }
 
-/* The file in the middle of each run speaks for it. */
+/* The file in the middle of each run represents it. */
 static void runs_set_leads(struct run_sorting *sorting, uint32_t *seen)
 {
 	memset(seen, 0, sorting->group_count * sizeof(*seen));
@@ -271,8 +271,8 @@ static void runs_set_leads(struct run_sorting *sorting, uint32_t *seen)
 }
 
 /*
- * A rank that an earlier run lacks went there when its own run had not begun: now that all runs
- * are known it goes to the one it fits best.
+ * A file may have gone to an earlier run that lacked its rank before its own run was known. Now
+ * that all runs are known, it moves to the one it fits best.
  */
 static void runs_sort_again(struct run_sorting *sorting, uint32_t *seen)
 {
@@ -316,7 +316,7 @@ void ss_job_run_ranks(const struct ss_job_run *run, char out[SS_RUN_RANKS_BYTES]
 			 run->rank_count == 1 ? "" : "s");
 }
 
-/* The name of a folder below which all files of the run are, and no others; false: none. */
+/* The name of a folder that contains all files of the run and no others; false: none. */
 static bool run_own_folder(const struct ss_job *job, uint32_t run, const char **from,
 			   size_t *length)
 {
@@ -399,7 +399,7 @@ static void runs_count_ranks(struct ss_job *job)
 	}
 }
 
-/* Without a world size what the largest run has is all there is. */
+/* Without a world size, the largest run is taken for complete. */
 static void runs_set_complete(struct ss_job *job)
 {
 	uint32_t most = 0;
@@ -415,7 +415,7 @@ static void runs_set_complete(struct ss_job *job)
 	}
 }
 
-/* Runs are numbered by time; those without come first, in the order of their files. */
+/* Numbers the runs by time; runs without a time come first, in the order of their files. */
 static void run_groups_number(struct run_sorting *sorting)
 {
 	uint32_t count = 0;

@@ -22,14 +22,14 @@ struct ss_job_file;
 struct ss_table;
 
 struct ss_job_run {
-	const char *name; /* its folder where that is its own, else its time, else a file */
+	const char *name; /* its folder if that has no other run, else its time, else a file */
 	const char *path; /* of its first file */
 	bool has_clock;
 	int64_t start_ns, end_ns; /* since 1970 */
 	int64_t world_size;       /* -1: not recorded */
 	uint32_t file_count, rank_count;
 	uint32_t cut_count; /* truncated files */
-	bool is_complete;   /* all ranks have files, and those are whole */
+	bool is_complete;   /* all ranks have files, and none is truncated */
 };
 
 /* Whether two files are the same recording under two names; their ranks are not compared. */

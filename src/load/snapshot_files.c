@@ -2,8 +2,8 @@
 /*
  * snapshot_files.c - memory snapshots among the files of a job.
  *
- * They are read after the traces, because a problem with one can depend on the trace of
- * its run. If files are reduced, only what the keeper finds in a snapshot is kept.
+ * They are read after the traces, because a problem with one can depend on the trace of its run. If
+ * files are reduced, only the summary of a snapshot is kept.
  */
 #include "load/snapshot_files.h"
 
@@ -31,8 +31,8 @@ static bool snapshot_is_apart(const struct ss_recording *recording,
 #define NO_RANK (-2)
 
 /*
- * The rank of all files that could be read, -1 where the only one tells none; NO_RANK: there
- * are several, or no files.
+ * The rank of all files that could be read; -1: the only file has none; NO_RANK: several ranks, or
+ * no files.
  */
 static int64_t only_rank(const struct ss_job *job)
 {
@@ -50,7 +50,7 @@ static int64_t only_rank(const struct ss_job *job)
 	return rank;
 }
 
-/* A trace of the same run where there is one, else another one of the rank. */
+/* A trace of the same run if there is one, else any trace of the rank. */
 static void snapshot_find_trace(const struct ss_job *job, struct ss_job_snapshot *snapshot,
 				int64_t only)
 {
@@ -100,16 +100,16 @@ void ss_job_match_snapshots(struct ss_job *job)
 
 void ss_job_snapshot_release(struct ss_job *job, struct ss_job_snapshot *snapshot)
 {
-	if (snapshot->kept)
-		job->keeper->release_memory(snapshot->kept);
+	if (snapshot->summary)
+		job->summarizer->release_memory(snapshot->summary);
 	if (snapshot->opened)
 		ss_opened_release(snapshot->opened);
 	ss_memory_free(job->memory, snapshot->opened, sizeof(*snapshot->opened));
 	snapshot->opened = NULL;
-	snapshot->kept = NULL;
+	snapshot->summary = NULL;
 }
 
-/* The first and the last moment that is one of a wall clock. */
+/* The first and the last time of a wall clock. */
 static void snapshot_note_clock(struct ss_job_snapshot *snapshot)
 {
 	const struct ss_snapshot_events *events = &snapshot->opened->snapshot.events;
@@ -167,11 +167,11 @@ enum ss_status ss_job_snapshot_reduce(struct ss_job *job, struct ss_job_snapshot
 {
 	enum ss_status status;
 
-	if (!job->keeper || !job->keeper->make_memory)
+	if (!job->summarizer || !job->summarizer->make_memory)
 		return SS_OK;
 	snapshot_match(job, snapshot, only_rank(job));
-	status = job->keeper->make_memory(&snapshot->kept, &snapshot->opened->subject, job->memory,
-					  err);
+	status = job->summarizer->make_memory(&snapshot->summary, &snapshot->opened->subject,
+					      job->memory, err);
 	if (status != SS_OK)
 		return status;
 	ss_opened_release(snapshot->opened);

@@ -14,14 +14,14 @@ enum ss_status ss_job_snapshot_load(struct ss_job *job, struct ss_job_file *file
 				    const struct ss_snapshot_options *options,
 				    struct ss_error *err);
 
-/* Keeps what the keeper makes of it, and nothing else; all of it without a keeper. */
+/* Keeps only the summary of the snapshot; without a summarizer, the whole snapshot. */
 SS_MUST_USE
 enum ss_status ss_job_snapshot_reduce(struct ss_job *job, struct ss_job_snapshot *snapshot,
 				      struct ss_error *err);
 
 void ss_job_snapshot_release(struct ss_job *job, struct ss_job_snapshot *snapshot);
 
-/* Finds the trace of each snapshot, when the list of files is in order. */
+/* Finds the trace of each snapshot, once the list of files is sorted. */
 void ss_job_match_snapshots(struct ss_job *job);
 
 #endif

@@ -53,7 +53,7 @@ static void step_mean_add_step(struct ss_step_mean *out, const struct ss_rank_st
 		ss_ns_add(&out->part_ns[SS_STEP_IDLE + cause], step->idle_ns[cause]);
 }
 
-/* Steps with one number are one step; ranks that miss it do not count for it. */
+/* Steps with the same number are one step; its mean covers the ranks that have it. */
 static void step_means_add_rank(struct ss_step_means *steps, const struct ss_digest *digest)
 {
 	for (uint32_t i = 0; i < digest->step_count; i++) {

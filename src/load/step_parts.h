@@ -19,7 +19,7 @@ enum ss_step_part {
 /* The part of one cause of idle time. */
 #define SS_STEP_IDLE_BY(cause) ((int)SS_STEP_IDLE + (int)(cause))
 
-/* "exposed communication", "waiting for input": what the step does then; lives forever. */
+/* "exposed communication", "waiting for input": what the step does in this part; static. */
 const char *ss_job_step_part_name(int part);
 
 struct ss_step_mean {
@@ -34,8 +34,8 @@ struct ss_step_means {
 };
 
 /*
- * The steps of the first of these ranks (indexes into job->digests); ranks that miss one do not
- * count for it. False: no memory.
+ * The steps of the first of these ranks (indexes into job->digests); the mean of a step covers the
+ * ranks that have it. False: no memory.
  */
 SS_MUST_USE
 bool ss_job_step_means_make(struct ss_step_means *out, const struct ss_job *job,

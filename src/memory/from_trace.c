@@ -38,7 +38,8 @@ struct converted_device {
 /* What one event does. */
 struct event_change {
 	enum ss_action action;
-	uint64_t address;
+	uint64_t
+		address; /* of a failed allocation: the free bytes of the device, as in snapshots */
 	int64_t bytes, change_bytes;
 	uint32_t made; /* of a free: the row of its allocation, or SS_NO_ROW */
 	bool is_old;   /* of a free: what it frees was there before the first event */
@@ -139,9 +140,11 @@ static void free_unrecorded_block(struct converted_device *device, uint32_t even
 static struct event_change change_of_free(struct converted_device *device, uint32_t event,
 					  uint64_t address, int64_t bytes)
 {
-	struct event_change change = {
-		SS_ACTION_FREE_COMPLETED, address, bytes, -bytes, SS_NO_ROW, false
-	};
+	struct event_change change = { .action = SS_ACTION_FREE_COMPLETED,
+				       .address = address,
+				       .bytes = bytes,
+				       .change_bytes = -bytes,
+				       .made = SS_NO_ROW };
 	uint32_t made = device->making->pair[event];
 
 	if (made != SS_NO_ROW)
@@ -169,14 +172,20 @@ static struct event_change change_of_event(struct converted_device *device, uint
 	int64_t bytes = valid_size(device, events->bytes[event]);
 
 	if (events->out_of_memory[event])
-		return (struct event_change){ SS_ACTION_OOM, SS_NO_FREE_BYTES, bytes, 0, SS_NO_ROW,
-					      false };
+		return (struct event_change){ .action = SS_ACTION_OOM,
+					      .address = SS_NO_FREE_BYTES,
+					      .bytes = bytes,
+					      .made = SS_NO_ROW };
 	if (!bytes)
-		return (struct event_change){ SS_ACTION_OTHER, 0, 0, 0, SS_NO_ROW, false };
+		return (struct event_change){ .action = SS_ACTION_OTHER, .made = SS_NO_ROW };
 	if (events->bytes[event] < 0)
 		return change_of_free(device, event, address, bytes);
 	free_unrecorded_block(device, event);
-	return (struct event_change){ SS_ACTION_ALLOC, address, bytes, bytes, SS_NO_ROW, false };
+	return (struct event_change){ .action = SS_ACTION_ALLOC,
+				      .address = address,
+				      .bytes = bytes,
+				      .change_bytes = bytes,
+				      .made = SS_NO_ROW };
 }
 
 /* By how much the reserved memory changes with an event. */

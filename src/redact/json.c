@@ -19,7 +19,7 @@ enum scan_result { SCAN_FOUND, SCAN_NOT_FOUND, SCAN_NEEDS_MORE };
 struct redact_cursor {
 	struct ss_redact_stream *stream;
 	const char *at, *end;
-	const char *kept; /* not copied yet */
+	const char *uncopied; /* from here on */
 	const char *key,
 		*key_end; /* the next key, where it was looked at before; NULL: it was not */
 	bool whole;
@@ -187,9 +187,9 @@ static bool cursor_replace(struct redact_cursor *cursor, enum ss_redact_class cl
 		return false;
 	if (answer->length == SS_REDACT_STAYS)
 		return true;
-	ss_text_add(&stream->out, cursor->kept, (size_t)(text - cursor->kept));
+	ss_text_add(&stream->out, cursor->uncopied, (size_t)(text - cursor->uncopied));
 	ss_text_add(&stream->out, ss_redact_answered(stream, answer), answer->length);
-	cursor->kept = end;
+	cursor->uncopied = end;
 	return true;
 }
 
@@ -388,7 +388,7 @@ enum ss_status ss_redact_json_step(struct ss_redact_stream *stream, struct ss_er
 	struct redact_cursor cursor = { .stream = stream,
 					.at = stream->at,
 					.end = stream->end,
-					.kept = stream->at,
+					.uncopied = stream->at,
 					.whole = stream->is_over };
 	bool failed = false;
 
@@ -401,7 +401,7 @@ enum ss_status ss_redact_json_step(struct ss_redact_stream *stream, struct ss_er
 		;
 	if (failed)
 		return ss_fail_memory(err, "the texts of the file");
-	ss_text_add(&stream->out, cursor.kept, (size_t)(cursor.at - cursor.kept));
+	ss_text_add(&stream->out, cursor.uncopied, (size_t)(cursor.at - cursor.uncopied));
 	stream->at = cursor.at;
 	return SS_OK;
 }

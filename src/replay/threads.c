@@ -105,7 +105,10 @@ static uint32_t emit_task(struct thread_walk *walk, enum ss_task_kind kind, uint
 	return task;
 }
 
-/* The next moment after now at which the main thread is cut: steps, and starts of bursts. */
+/*
+ * The next moment after now at which the main thread is cut: steps, and starts of bursts. Borders
+ * 2 i and 2 i + 1 are the start and the end of step i.
+ */
 static int64_t next_main_cut(struct thread_walk *walk)
 {
 	const struct threads *threads = walk->threads;

@@ -16,7 +16,7 @@
 #include "base/intern.h"
 #include "read/json.h"
 
-/* The values of an event that are looked at, whatever a writer calls them. */
+/* The values of an event that are read, whatever a writer calls them. */
 enum ss_arg {
 	SS_ARG_NONE = 0, /* what writers note for themselves */
 	/* the event's own */
@@ -80,7 +80,7 @@ enum ss_arg {
 
 /* The values of one event, as they stand in the text. */
 struct ss_arg_values {
-	uint64_t seen; /* bit per enum ss_arg: only those of the values below are this event's */
+	uint64_t seen; /* bit per enum ss_arg: which of the values below belong to this event */
 	struct ss_json_span values[SS_ARG_COUNT];
 };
 
@@ -91,7 +91,7 @@ struct ss_arg_index {
 
 void ss_arg_index_init(struct ss_arg_index *index);
 
-/* The argument of a key; SS_ARG_NONE: of no use to anybody. */
+/* The argument of a key; SS_ARG_NONE: nothing uses it. */
 enum ss_arg ss_arg_find(const struct ss_arg_index *index, const struct ss_json_span *key);
 
 /* Reads the object at the cursor, adding to `out`; unknown keys are skipped. */

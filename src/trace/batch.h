@@ -53,9 +53,9 @@ struct ss_flow_end {
 	bool arrives;
 };
 
-/* A begin or an end that waits for its other half. */
+/* A begin or an end, to be paired with its other half. */
 struct ss_mark {
-	uint64_t key; /* equal for halves that belong together; 0: those of one track do */
+	uint64_t key; /* equal for halves that belong together; 0: halves of one track do */
 	int64_t start_ns;
 	uint32_t name, track, category;
 	uint32_t order; /* of the file; the builder sets it */
@@ -84,7 +84,7 @@ struct ss_meta {
 /* Identifies a track. */
 struct ss_track_key {
 	int64_t pid, tid;            /* device tracks: device and stream */
-	uint32_t pid_text, tid_text; /* texts where they are no numbers, else 0 */
+	uint32_t pid_text, tid_text; /* texts if they are not numbers, else 0 */
 	uint32_t class;              /* enum ss_track_class */
 	uint32_t padding;
 };
@@ -114,7 +114,7 @@ struct ss_batch_category {
 	bool is_arrow;   /* forward-backward arrows */
 };
 
-/* From a batch's numbers to the trace's; SS_NO_ID where none was given yet. */
+/* From a batch's numbers to the trace's; SS_NO_ID: not numbered yet. */
 struct ss_number_map {
 	uint32_t *ids;
 	uint32_t capacity;
@@ -180,7 +180,7 @@ uint32_t ss_batch_category(struct ss_batch *batch, const char *text, size_t leng
 /* The number of a record: of a track, or of arguments. */
 uint32_t ss_batch_record(struct ss_batch *batch, struct ss_records *records, const void *record);
 
-/* What kind of event it is by its category and, where that does not tell, by its name. */
+/* The kind of an event by its category or, if that does not decide, by its name. */
 static inline enum ss_kind ss_batch_kind(const struct ss_batch *batch, uint32_t category,
 					 uint32_t name)
 {

@@ -90,7 +90,7 @@ static bool builder_reserve_repaired(struct ss_builder *builder, size_t bytes)
 	return true;
 }
 
-/* Stores a text that may hold bytes which cannot be shown. */
+/* Stores a text that may contain bytes which cannot be shown. */
 static uint32_t builder_add_repaired(struct ss_builder *builder, struct ss_strings *strings,
 				     const char *text, size_t length)
 {
@@ -273,8 +273,8 @@ static uint32_t builder_map_id(struct ss_builder *builder, int64_t id)
 }
 
 /*
- * The trace's number of a category: equal names share one. Strange ones beyond
- * the limit share the last; known ones always find a place.
+ * The trace's number of a category: equal names share one. Unknown categories beyond the limit
+ * share the last number; known ones always have their own.
  */
 static uint8_t builder_add_category(struct ss_builder *builder, struct ss_batch *batch,
 				    uint32_t local)
@@ -424,7 +424,7 @@ static void builder_add_meta(struct ss_builder *builder, struct ss_batch *batch,
 		builder->meta_texts[id] = text;
 }
 
-/* Adds what is no slice, in the order of the file. */
+/* Adds everything but slices, in the order of the file. */
 static void builder_add_loose(struct ss_builder *builder, struct ss_batch *batch,
 			      const struct ss_batch_position *loose)
 {
@@ -461,7 +461,7 @@ static void builder_add_loose(struct ss_builder *builder, struct ss_batch *batch
 	}
 }
 
-/* Makes an array of the trace or the builder long enough for that of the batch, too. */
+/* Makes room in an array of the trace or the builder for the batch's items. */
 #define RESERVE(memory, items, count, capacity, more)                                         \
 	ss_memory_reserve((memory), (void **)&(items), &(capacity), (size_t)(count) + (more), \
 			  sizeof(*(items)))
@@ -493,7 +493,7 @@ static enum ss_status builder_reserve(struct ss_builder *builder, const struct s
 				      err);
 }
 
-/* In the order of the file, whatever the kinds: numbers count first appearances. */
+/* Goes through the file in order, all kinds together: numbers count first appearances. */
 static void builder_add_rows(struct ss_builder *builder, struct ss_batch *batch)
 {
 	uint32_t event = 0, comm = 0, other = 0;

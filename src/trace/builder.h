@@ -19,14 +19,14 @@ struct ss_builder {
 	struct ss_records
 		track_keys;      /* struct ss_track_key; in the order of trace->tracks so far */
 	struct ss_records metas; /* struct ss_meta, without their texts ... */
-	uint32_t *meta_texts;    /* ... which stand here: the last one given counts */
+	uint32_t *meta_texts;    /* ... which are here: the last one given counts */
 	uint32_t meta_capacity;
 	struct ss_records wide_ids; /* ids that do not fit into 32 bits */
 	SS_BATCH_ARRAY(struct ss_flow_end, flows);
 	SS_BATCH_ARRAY(struct ss_mark, marks);
 	char *repaired; /* a text while it is repaired */
 	size_t repaired_bytes;
-	bool failed; /* a number could not be given: no memory */
+	bool failed; /* out of memory: a number is missing */
 };
 
 SS_MUST_USE
@@ -34,7 +34,7 @@ enum ss_status ss_builder_init(struct ss_builder *builder, struct ss_trace *trac
 			       struct ss_error *err);
 void ss_builder_release(struct ss_builder *builder);
 
-/* Adds the batch and empties it. Fails where the batch ran out of memory. */
+/* Adds the batch and empties it. Fails if the batch ran out of memory. */
 SS_MUST_USE
 enum ss_status ss_builder_add(struct ss_builder *builder, struct ss_batch *batch,
 			      struct ss_error *err);
@@ -43,7 +43,7 @@ enum ss_status ss_builder_add(struct ss_builder *builder, struct ss_batch *batch
 SS_MUST_USE
 bool ss_builder_text(struct ss_builder *builder, const char *text, size_t length, uint32_t *out);
 
-/* Notes how long the file is on disk, and where it ended too early or was damaged. */
+/* Records the length of the file on disk, and where it ended too early or was damaged. */
 void ss_builder_end_source(struct ss_builder *builder, const struct ss_source *source);
 
 #endif

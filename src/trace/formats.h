@@ -23,13 +23,16 @@ struct ss_input_format {
 	 * never by its name.
 	 */
 	bool (*matches)(const char *bytes, size_t length);
-	/* `matches` is only a guess: known foreign files (load/files/foreign_file.c) go before. */
+	/*
+	 * `matches` is only a guess: known foreign files (load/files/foreign_file.c) are checked
+	 * first.
+	 */
 	bool matches_loosely;
-	/* stepscope made the file of other traces. */
+	/* stepscope made the file from other traces. */
 	bool is_derived;
 	/* Files can be redacted while they are read: redact/ knows JSON. */
 	bool can_redact;
-	/* Where they cannot: what to do instead. NULL: there is nothing. */
+	/* If they cannot: what to do instead. NULL: nothing. */
 	const char *redact_refusal;
 	/* Fills `out`, which was initialized. */
 	enum ss_status (*load)(struct ss_source *source, const struct ss_load_options *options,
@@ -40,12 +43,12 @@ struct ss_input_format {
 extern const struct ss_input_format *const ss_input_formats[];
 extern const size_t ss_input_format_count;
 
-/* The format of a file by its first bytes; NULL: it is of none. */
+/* The format of a file by its first bytes; NULL: none. */
 const struct ss_input_format *ss_trace_format_of(const char *bytes, size_t length);
 
 /*
- * The length of the ending by which the name is one of the formats', 0: it is none. Without
- * `derived` only of formats that others write.
+ * The length of the ending of an input format in the name; 0: it has none. Without `derived`, only
+ * formats that other programs write count.
  */
 size_t ss_trace_format_ending(const char *name, bool derived);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kinds.h - what an event is, from its category (docs/ARCHITECTURE.md, "Kinds").
+ * kinds.h - what an event is, from its category.
  *
- * Writers changed the names of categories over the years and vendors have their
- * own; the table in kinds.c maps them all to the few kinds that the analysis
- * knows. Some rows also need the event's name: old writers filed annotations as
- * operators, MTIA files every device event under one category.
+ * Writers changed the names of categories over the years and vendors have their own; the table in
+ * kinds.c maps them all to the few kinds that the analysis knows. Some rows also need the event's
+ * name: old writers filed annotations as operators, MTIA files every device event under one
+ * category.
  */
 #ifndef SS_TRACE_KINDS_H
 #define SS_TRACE_KINDS_H

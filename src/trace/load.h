@@ -18,15 +18,15 @@ struct ss_load_options {
 	void *progress_context;
 };
 
-/* For loaders, after every block: reports the progress. Fails when the load shall stop. */
+/* For loaders, after every block: reports the progress. Fails if the load is to stop. */
 SS_MUST_USE
 enum ss_status ss_trace_report_load(const struct ss_load_options *options,
 				    const struct ss_source *source, uint64_t event_count,
 				    struct ss_error *err);
 
 /*
- * Reads the whole source into `out`, which must not be released when this
- * fails. The result does not depend on threads and blocks.
+ * Reads the whole source into `out`, which must not be released if this fails. The result does not
+ * depend on threads and blocks.
  */
 SS_MUST_USE
 enum ss_status ss_trace_load(struct ss_source *source, const struct ss_load_options *options,

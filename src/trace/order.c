@@ -8,7 +8,7 @@
 
 #include "base/search.h"
 
-/* Does row b have to stand before row a, which came earlier? */
+/* Does row b come before row a, which was earlier in the file? */
 static inline bool order_must_swap(const struct ss_order *order, uint32_t a, uint32_t b)
 {
 	if (order->start_ns[a] != order->start_ns[b])
@@ -37,7 +37,7 @@ static void order_merge_runs(const struct ss_order *order, uint32_t *rows, uint3
 
 	if (!order_must_swap(order, rows[middle - 1], rows[middle]))
 		return;
-	/* what of the first run stands before the whole second one stays where it is */
+	/* rows of the first run that precede the whole second run stay where they are */
 	SS_SEARCH(low, high, at, !order_must_swap(order, rows[at], rows[middle]));
 	memcpy(spare, rows + low, (middle - low) * sizeof(*spare));
 	left = 0;

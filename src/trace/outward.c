@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outward.c - jumps over rows that are inside of each other.
+ * outward.c - jumps over rows that are inside each other.
  *
- * Jumps are those of a skew-binary list: the one of a row skips as many rows as its parent's two
- * jumps together where these are equally long, else it is the parent. The way to any
- * row around takes a logarithm of steps then.
+ * Jumps form a skew-binary list: the jump of a row skips as many rows as its parent's two jumps
+ * together if these are equally long, else it leads to the parent. So the way to any ancestor takes
+ * a logarithmic number of steps.
  */
 #include "trace/outward.h"
 
-/* Threads that are less deep are walked row by row. */
+/* Threads with less depth are walked row by row. */
 #define DEPTH_MIN 256
 
 static const uint32_t kind_marks[SS_KIND_COUNT] = {

@@ -2,10 +2,10 @@
 /*
  * outward.h - finds the innermost enclosing row of some kind.
  *
- * Most threads nest a few dozen levels, and walking up the parents is the fastest way. A file can
- * also hold rows inside of each other by the ten thousand, with as many rows at the bottom: there
- * each row knows a second one further out, and what stands between the two, so that a
- * walk takes as many steps as the depth has digits.
+ * Most threads nest a few dozen levels, and walking up the parents is the fastest way. But a file
+ * can nest ten thousand rows, with as many rows at the bottom: there each row also knows an
+ * ancestor further out and the marks of the rows between, so that a walk takes a number of steps
+ * that is logarithmic in the depth.
  */
 #ifndef SS_TRACE_OUTWARD_H
 #define SS_TRACE_OUTWARD_H
@@ -22,15 +22,15 @@ enum {
 };
 
 /*
- * Rows that are looked at one by one on the way out where a walk ends at a moment, and no mark
- * tells it: as deep as nesting is told apart.
+ * How many ancestors are checked one by one if a walk ends at a time instead of a mark: the depth
+ * up to which levels are distinguished.
  */
 #define SS_OUTWARD_MAX 4096
 
-/* Rows of one sort around each other that are gone through: no program has more. */
+/* How many nested rows of one kind are followed: no program has more. */
 #define SS_OUTWARD_ALIKE 64
 
-/* Makes the shortcuts where a thread is deep: after nesting, before anybody walks outwards. */
+/* Makes the shortcuts for deep threads: after nesting, before the first walk. */
 SS_MUST_USE
 enum ss_status ss_outward_init(struct ss_trace *trace, struct ss_error *err);
 

@@ -77,7 +77,7 @@ enum ss_oddity {
 struct ss_quality_row {
 	uint64_t count;
 	int64_t first_byte; /* position of the first in the decompressed file; -1: it has none */
-	int64_t amount_ns;  /* how much time it is about; -1: not a matter of time */
+	int64_t amount_ns;  /* the time that it concerns; -1: none */
 };
 
 struct ss_quality {

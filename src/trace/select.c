@@ -126,7 +126,7 @@ static bool selection_copy_steps(struct selection_work *cut, struct ss_arena *sc
 			step->dropped = ss_step_not_selected;
 			continue;
 		}
-		/* who asks for one step by its number wants to see it */
+		/* a user who asks for one step by its number wants to see it */
 		if (selection->first_step == selection->last_step)
 			step->dropped = NULL;
 		out->kept_count += !step->dropped;
@@ -194,7 +194,7 @@ static uint32_t selection_mark_rows(struct selection_work *cut)
 	return count;
 }
 
-/* What began before the steps begins with them, and ends with them. */
+/* Cuts rows that begin before the steps or end after them. */
 static void selection_clip_row(const struct selection_work *cut, uint32_t row)
 {
 	struct ss_slices *slices = &cut->out->slices;
@@ -266,8 +266,8 @@ static bool selection_move_side_tables(struct selection_work *cut)
 }
 
 /*
- * Allocations are in the order of time: a run of them, from the first of the steps to
- * the last. What happens between steps stays, for totals go on through it.
+ * Takes the allocations from the first step to the last, which are one run, since they are in order
+ * of time. Those between steps stay, because totals continue through them.
  */
 static void select_allocations(struct selection_work *cut)
 {
@@ -362,7 +362,7 @@ enum ss_status ss_trace_select(const struct ss_trace *trace, const struct ss_sel
 	bool whole;
 
 	*out = *trace;
-	out->later = NULL; /* it needs all columns */
+	out->later = NULL; /* selecting needs all columns */
 	ss_arena_init(&out->arena, memory);
 	ss_arena_init(&scratch, memory);
 	whole = select_rows(&cut, &scratch) && (!cut.moved || ss_outward_init(out, err) == SS_OK);

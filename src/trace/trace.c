@@ -108,7 +108,7 @@ static bool columns_resize(struct ss_memory *memory, struct trace_column *column
 			continue;
 		moved = ss_memory_resize(memory, *columns[i].data, had * bytes, wanted * bytes);
 		if (!moved && wanted) {
-			/* put back what was moved, so that all columns stay equally long */
+			/* undo, so that all columns stay equally long */
 			while (i-- > 0)
 				if (columns[i].loaded)
 					*columns[i].data =
@@ -259,7 +259,7 @@ void ss_track_sum_kinds(const struct ss_trace *trace, const struct ss_track *tra
 {
 	const uint8_t *kinds = trace->slices.kind;
 	const uint32_t end = track->first_row + track->row_count;
-	/* runs of one kind are long: two counts in turn do not wait for each other */
+	/* runs of one kind are long: two alternating counters do not wait for each other */
 	uint32_t counts[2][256] = { 0 };
 
 	for (uint32_t row = track->first_row; row < end; row++)

@@ -27,12 +27,12 @@
 /* Categories are numbered with a byte; no writer has a tenth of this. */
 #define SS_CATEGORIES_MAX 255
 
-/* Places that are kept for the categories of kinds.c. */
+/* Numbers that are reserved for the categories of kinds.c. */
 #define SS_CATEGORIES_KNOWN 40
 
 /*
- * However a slice is made (X, B and E, b and e, a pack), it lasts no longer. HTA's limit, too:
- * longer events come from clocks gone wrong.
+ * No slice lasts longer, wherever it comes from (X, B and E, b and e, a pack). HTA has the same
+ * limit: longer events come from wrong clocks.
  */
 #define SS_SLICE_NS_MAX ((int64_t)7 * 24 * 3600 * 1000000000)
 
@@ -175,7 +175,7 @@ struct ss_steps {
 	uint32_t count, kept_count;
 };
 
-/* Shorter ways from a row outwards (outward.h); NULL where no thread is deep. */
+/* Shortcuts from a row to its ancestors (outward.h); NULL if no thread is deeply nested. */
 struct ss_jumps {
 	uint32_t *jumps; /* per row: one further out, or SS_NO_ROW */
 	uint32_t *marks; /* per row: those of all rows from it up to its jump */
@@ -264,7 +264,7 @@ struct ss_trace {
 	/* of the whole file, also if steps were chosen: launches of device events are known */
 	bool has_launches;
 	const struct ss_track_sums *track_sums; /* of a pack, per track; NULL: found in the rows */
-	struct ss_pack_pending *later; /* columns of a pack that are still packed; NULL: none */
+	struct ss_pack_pending *later;          /* columns that are still packed; NULL: none */
 };
 
 /* 2001 in nanoseconds since 1970: smaller times are not those of a wall clock. */

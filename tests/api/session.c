@@ -142,7 +142,7 @@ static void test_every_view_in_every_format(void **state)
 	}
 }
 
-/* Verdicts, twice: the second finds graphs and exams made. */
+/* Verdicts, twice: the second finds graphs and rank_findings made. */
 static void test_verdicts_in_every_format(void **state)
 {
 	static const char *const whats[] = { "diagnose", "what-if", "diagnose" };

@@ -29,7 +29,7 @@ struct bench {
 	struct ss_edge edges[TASKS];
 	struct ss_graph_step step;
 	struct ss_graph graph;
-	struct ss_rank_findings exam;
+	struct ss_rank_findings findings;
 	struct ss_rule_context context;
 };
 
@@ -69,24 +69,24 @@ static void open_bench(struct bench *bench)
 					  .steps = &bench->step,
 					  .step_count = 1,
 					  .main = TRACK };
-	bench->exam = (struct ss_rank_findings){ .memory = &bench->memory,
-						 .task_count = TASKS,
-						 .step_count = 1 };
-	assert_true(ss_strings_init(&bench->exam.texts, &bench->memory));
-	bench->exam.parts = zeroed(&bench->memory,
-				   (ss_rule_count + 1) * sizeof(*bench->exam.parts));
-	bench->exam.part_count = (uint32_t)ss_rule_count;
-	bench->exam.owner = zeroed(&bench->memory, TASKS + 1);
-	bench->exam.claim_of = zeroed(&bench->memory, (TASKS + 1) * sizeof(uint32_t));
+	bench->findings = (struct ss_rank_findings){ .memory = &bench->memory,
+						     .task_count = TASKS,
+						     .step_count = 1 };
+	assert_true(ss_strings_init(&bench->findings.texts, &bench->memory));
+	bench->findings.parts = zeroed(&bench->memory,
+				       (ss_rule_count + 1) * sizeof(*bench->findings.parts));
+	bench->findings.part_count = (uint32_t)ss_rule_count;
+	bench->findings.owner = zeroed(&bench->memory, TASKS + 1);
+	bench->findings.claim_of = zeroed(&bench->memory, (TASKS + 1) * sizeof(uint32_t));
 	bench->context = (struct ss_rule_context){ .rule = ss_rules[0],
 						   .graph = &bench->graph,
 						   .memory = &bench->memory,
-						   .exam = &bench->exam };
+						   .findings = &bench->findings };
 }
 
 static void close_bench(struct bench *bench)
 {
-	ss_rank_findings_release(&bench->exam);
+	ss_rank_findings_release(&bench->findings);
 	assert_int_equal(bench->memory.used_bytes, 0);
 }
 
@@ -96,8 +96,8 @@ static void check_claims(const struct bench *bench, const char *what, const char
 	struct ss_text found = { 0 };
 
 	ss_text_add_string(&found, "");
-	for (uint32_t i = 0; i < bench->exam.claim_count; i++) {
-		const struct ss_claim *claim = &bench->exam.claims[i];
+	for (uint32_t i = 0; i < bench->findings.claim_count; i++) {
+		const struct ss_claim *claim = &bench->findings.claims[i];
 
 		ss_text_addf(&found, "%s%u:%d/%d/%d%s", i ? " " : "", claim->task,
 			     (int)claim->own_ns, (int)claim->low_ns, (int)claim->high_ns,
@@ -182,7 +182,7 @@ static void test_claims(void **state)
 	assert_int_equal(ss_rule_claim_time(&other,
 					    (struct ss_stretch){ TRACK, 800, 900, 0, 0, 0 }),
 			 100);
-	assert_int_equal(bench.exam.claims[bench.exam.claim_count - 1].own_ns, 250);
+	assert_int_equal(bench.findings.claims[bench.findings.claim_count - 1].own_ns, 250);
 	close_bench(&bench);
 }
 
@@ -197,19 +197,20 @@ static void test_sentences(void **state)
 	open_bench(&bench);
 	ss_rule_add_evidence(&bench.context, fact, "it takes {time}");
 	ss_rule_add_evidence(&bench.context, fact, "it takes {time}");
-	assert_int_equal(bench.exam.fact_count, 1);
-	assert_int_equal(bench.exam.facts[0].weight_ns, 200);
+	assert_int_equal(bench.findings.fact_count, 1);
+	assert_int_equal(bench.findings.facts[0].weight_ns, 200);
 	for (int i = 0; i < 2 * SS_RULE_EVIDENCE_MAX; i++)
 		ss_rule_add_evidence(&bench.context, fact, "number %d", i);
-	assert_int_equal(bench.exam.fact_count, SS_RULE_EVIDENCE_MAX);
+	assert_int_equal(bench.findings.fact_count, SS_RULE_EVIDENCE_MAX);
 	ss_rule_set_confidence(&bench.context, SS_CONFIDENCE_MEDIUM, "a");
 	ss_rule_set_confidence(&bench.context, SS_CONFIDENCE_HIGH, "b");
-	assert_int_equal(bench.exam.parts[0].confidence, SS_CONFIDENCE_MEDIUM);
+	assert_int_equal(bench.findings.parts[0].confidence, SS_CONFIDENCE_MEDIUM);
 	ss_rule_set_confidence(&bench.context, SS_CONFIDENCE_LOW, "c");
-	assert_string_equal(ss_strings_text(&bench.exam.texts, bench.exam.parts[0].reason), "c");
+	assert_string_equal(ss_strings_text(&bench.findings.texts, bench.findings.parts[0].reason),
+			    "c");
 	ss_rule_add_figure(&bench.context, 2, 1.5);
 	ss_rule_add_figure(&bench.context, 2, 1);
-	assert_true(bench.exam.parts[0].figures[2] > 2.4);
+	assert_true(bench.findings.parts[0].figures[2] > 2.4);
 	close_bench(&bench);
 }
 
@@ -217,7 +218,7 @@ static void test_sentences(void **state)
 
 struct verdict {
 	struct ss_packed graph;
-	struct ss_rank_findings *exams[1];
+	struct ss_rank_findings *rank_findings[1];
 	struct ss_diagnosis diagnosis;
 	struct ss_judgement judgement;
 };
@@ -227,11 +228,11 @@ static void open_verdict(struct verdict *verdict, struct bench *bench)
 	struct ss_diagnosis *diagnosis = &verdict->diagnosis;
 	struct ss_error err;
 
-	*verdict = (struct verdict){ .exams = { &bench->exam } };
+	*verdict = (struct verdict){ .rank_findings = { &bench->findings } };
 	diagnosis->memory = &bench->memory;
 	assert_int_equal(ss_packed_make(&verdict->graph, &bench->graph, &err), SS_OK);
 	diagnosis->graphs = &verdict->graph;
-	diagnosis->exams = verdict->exams;
+	diagnosis->rank_findings = verdict->rank_findings;
 	diagnosis->rank_count = 1;
 	ss_arena_init(&diagnosis->arena, &bench->memory);
 	ss_arena_init(&diagnosis->chosen_arena, &bench->memory);
@@ -242,7 +243,7 @@ static void open_verdict(struct verdict *verdict, struct bench *bench)
 	assert_int_equal(diagnosis->step_ns, 1000);
 	verdict->judgement = (struct ss_judgement){ .rule = ss_rules[0],
 						    .number = 0,
-						    .exams = verdict->exams,
+						    .rank_findings = verdict->rank_findings,
 						    .graphs = &verdict->graph,
 						    .replay = &diagnosis->replay,
 						    .rank_count = 1,
@@ -349,11 +350,12 @@ static void test_shared(void **state)
 	assert_int_equal(ss_rule_claim_time(&bench.context,
 					    (struct ss_stretch){ TRACK, 600, 700, 0, 0, 0 }),
 			 100);
-	bench.exam.parts[0].claim_to = bench.exam.parts[OTHER].claim_from = bench.exam.claim_count;
+	bench.findings.parts[0].claim_to = bench.findings.parts[OTHER].claim_from =
+		bench.findings.claim_count;
 	assert_int_equal(ss_rule_claim_time(&other,
 					    (struct ss_stretch){ TRACK, 650, 900, 0, 0, 0 }),
 			 200);
-	bench.exam.parts[OTHER].claim_to = bench.exam.claim_count;
+	bench.findings.parts[OTHER].claim_to = bench.findings.claim_count;
 	check_claims(&bench, "both have a part", "6:350/350/350 6:250/250/250");
 	/* and a whole task is refused */
 	assert_false(ss_rule_claim(&other, (struct ss_claim){ .task = 6 }));
@@ -389,8 +391,8 @@ static void test_judge(void **state)
 	ss_rule_set_confidence(&bench.context, SS_CONFIDENCE_LOW, "because");
 	ss_rule_set_fix(&bench.context, "do it");
 	ss_rule_add_figure(&bench.context, 1, 7);
-	bench.exam.parts[0].claim_to = bench.exam.claim_count;
-	bench.exam.parts[0].fact_to = bench.exam.fact_count;
+	bench.findings.parts[0].claim_to = bench.findings.claim_count;
+	bench.findings.parts[0].fact_to = bench.findings.fact_count;
 	open_verdict(&verdict, &bench);
 	assert_int_equal(ss_judgement_count_claims(&verdict.judgement, 0), 1);
 	assert_true(ss_judgement_figure(&verdict.judgement, 0, 1) > 6.9);
@@ -425,10 +427,10 @@ static void test_reset(void **state)
 	open_bench(&bench);
 	assert_true(ss_rule_claim(&bench.context, (struct ss_claim){ .task = 1 }));
 	assert_true(ss_rule_claim(&bench.context, (struct ss_claim){ .task = 4 }));
-	bench.exam.parts[0].claim_to = bench.exam.claim_count;
+	bench.findings.parts[0].claim_to = bench.findings.claim_count;
 	for (uint32_t i = 1; i < ss_rule_count; i++)
-		bench.exam.parts[i].claim_from = bench.exam.parts[i].claim_to =
-			bench.exam.claim_count;
+		bench.findings.parts[i].claim_from = bench.findings.parts[i].claim_to =
+			bench.findings.claim_count;
 	open_verdict(&verdict, &bench);
 	finding = ss_judgement_add(&verdict.judgement, 0, NULL);
 	assert_non_null(finding);
@@ -438,16 +440,16 @@ static void test_reset(void **state)
 					  (struct ss_claim){ .task = 1 }, true));
 	assert_true(
 		ss_judgement_claim(&verdict.judgement, finding, 0, (struct ss_claim){ .task = 6 }));
-	assert_int_equal(bench.exam.owner[1], OTHER + 1);
-	assert_int_equal(bench.exam.owner[6], OTHER + 1);
-	ss_rank_findings_reset(&bench.exam);
-	assert_false(bench.exam.parts[0].is_taken);
-	assert_int_equal(bench.exam.owner[1], 1);
-	assert_int_equal(bench.exam.owner[4], 1);
-	assert_int_equal(bench.exam.owner[6], 0);
+	assert_int_equal(bench.findings.owner[1], OTHER + 1);
+	assert_int_equal(bench.findings.owner[6], OTHER + 1);
+	ss_rank_findings_reset(&bench.findings);
+	assert_false(bench.findings.parts[0].is_taken);
+	assert_int_equal(bench.findings.owner[1], 1);
+	assert_int_equal(bench.findings.owner[4], 1);
+	assert_int_equal(bench.findings.owner[6], 0);
 	/* and claims that nobody takes can be released again */
-	ss_rank_findings_release_claims(&bench.exam, 0);
-	assert_int_equal(bench.exam.owner[1], 0);
+	ss_rank_findings_release_claims(&bench.findings, 0);
+	assert_int_equal(bench.findings.owner[1], 0);
 	close_verdict(&verdict);
 	close_bench(&bench);
 }

@@ -25,16 +25,16 @@ static uint32_t refuse_each(const char *json)
 		struct ss_memory memory;
 		struct ss_error err = { 0 };
 		struct ss_facts facts;
-		void *kept = NULL;
+		void *summary = NULL;
 
 		ss_memory_init(&memory, 0);
 		memory.fail_call = refused + 1;
 		ss_facts_init(&facts, subject.trace, &memory);
 		subject.facts = &facts;
-		whole = ss_diagnose_summarizer.begin(&kept, &subject, &memory, &err) == SS_OK;
-		assert_true(whole || (err.text[0] && !kept));
-		if (kept)
-			ss_diagnose_summarizer.release(kept);
+		whole = ss_diagnose_summarizer.begin(&summary, &subject, &memory, &err) == SS_OK;
+		assert_true(whole || (err.text[0] && !summary));
+		if (summary)
+			ss_diagnose_summarizer.release(summary);
 		ss_facts_release(&facts);
 		support_check(memory.used_bytes == 0, json, "refusal %u leaves %zu bytes",
 			      refused + 1, (size_t)memory.used_bytes);
@@ -53,23 +53,23 @@ static void test_memory(void **state)
 }
 
 /* The bytes of a digest's last part. */
-static void write_with(const struct ss_job_summarizer *keeper, struct support_trace *loaded,
+static void write_with(const struct ss_job_summarizer *summarizer, struct support_trace *loaded,
 		       struct ss_text *out)
 {
 	struct ss_subject subject = { .path = "rank0.json", .trace = &loaded->trace };
 	struct ss_memory *memory = &loaded->memory;
 	struct ss_digest digest;
 	struct ss_facts facts;
-	void *kept = NULL;
+	void *summary = NULL;
 
 	ss_facts_init(&facts, subject.trace, memory);
 	subject.facts = &facts;
 	assert_int_equal(ss_digest_make(&digest, &subject, memory, NULL), SS_OK);
-	assert_int_equal(keeper->begin(&kept, &subject, memory, NULL), SS_OK);
-	assert_int_equal(keeper->finish(kept, &subject, &digest, NULL), SS_OK);
-	keeper->write(kept, out);
+	assert_int_equal(summarizer->begin(&summary, &subject, memory, NULL), SS_OK);
+	assert_int_equal(summarizer->finish(summary, &subject, &digest, NULL), SS_OK);
+	summarizer->write(summary, out);
 	assert_false(ss_text_failed(out));
-	keeper->release(kept);
+	summarizer->release(summary);
 	ss_digest_release(&digest);
 	ss_facts_release(&facts);
 }

@@ -95,6 +95,8 @@ def main():
             failed += 1
             print(f"{preset['preset']}: {problem}")
     print(f"{len(presets)} presets, {failed} differ")
+    if failed:
+        print("if intended: UPDATE_MANIFEST=1 tests/sim/manifest.py STEPSCOPE; read the diff")
     return 1 if failed or not presets else 0
 
 

@@ -28,19 +28,19 @@ void memory_cases_run(const char *rule, const struct memory_case *cases, size_t 
 	for (size_t i = 0; i < count; i++) {
 		const struct ss_device_size size = { 0, cases[i].size_bytes };
 		struct support_snapshot snapshot;
-		struct ss_rule_memory_findings exam;
+		struct ss_rule_memory_findings findings;
 		struct ss_error err = { 0 };
 		struct ss_text found = { 0 };
 
 		support_snapshot_open(&snapshot, cases[i].script);
 		snapshot.subject.sizes = (struct ss_device_sizes){ &size, size.bytes > 0 };
-		support_check(ss_rule_memory_findings_make(&exam, &snapshot.subject,
+		support_check(ss_rule_memory_findings_make(&findings, &snapshot.subject,
 							   &snapshot.arena, &err) == SS_OK,
 			      cases[i].what, "%s", err.text);
 		ss_text_add_string(&found, "");
-		for (uint32_t k = 0; k < exam.count; k++)
-			if (strcmp(exam.items[k].rule->name, rule) == 0)
-				add_found(&exam.items[k], &found);
+		for (uint32_t k = 0; k < findings.count; k++)
+			if (strcmp(findings.items[k].rule->name, rule) == 0)
+				add_found(&findings.items[k], &found);
 		support_check(strcmp(found.data, cases[i].found) == 0, cases[i].what,
 			      "found:\n%s\nwanted:\n%s", found.data, cases[i].found);
 		ss_text_release(&found);
@@ -55,13 +55,13 @@ void memory_cases_refuse(const char *script, int64_t size_bytes)
 
 	for (size_t call = 1; status != SS_OK; call++) {
 		struct support_snapshot snapshot;
-		struct ss_rule_memory_findings exam;
+		struct ss_rule_memory_findings findings;
 		struct ss_error err = { 0 };
 
 		support_snapshot_open(&snapshot, script);
 		snapshot.subject.sizes = (struct ss_device_sizes){ &size, size.bytes > 0 };
 		snapshot.memory.fail_call = snapshot.memory.calls + call;
-		status = ss_rule_memory_findings_make(&exam, &snapshot.subject, &snapshot.arena,
+		status = ss_rule_memory_findings_make(&findings, &snapshot.subject, &snapshot.arena,
 						      &err);
 		snapshot.memory.fail_call = 0;
 		support_check(status == SS_OK || (status == SS_ERR_LIMIT && err.text[0]), script,

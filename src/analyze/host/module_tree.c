@@ -187,7 +187,10 @@ static uint32_t module_path_node(struct module_builder *builder, uint32_t text)
 	return node;
 }
 
-/* Gives each row the node of TorchScript's module hierarchy, its own or that of its parent. */
+/*
+ * Gives each row the node of TorchScript's module hierarchy: its own, or that of its parent.
+ * Backward operators, which have no path, then get the node of their forward operator.
+ */
 static void module_nodes_of_paths(struct module_builder *builder)
 {
 	const struct ss_slices *slices = &builder->trace->slices;

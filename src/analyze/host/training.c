@@ -82,20 +82,23 @@ static uint8_t training_flags_of(struct training_marker *marker, uint32_t name)
 	return *flags;
 }
 
-/* Marks a row that trains, what called it, and the forward operator of backward work. */
+/*
+ * Marks a row that trains, what called it, and the forward operator of backward work. Without GPU
+ * work, operators that compute are marked here; with it, those that launch kernels are, later.
+ */
 static void training_mark_row(struct training_marker *marker, uint32_t row)
 {
 	struct ss_training *training = marker->training;
 	const struct ss_slices *slices = &training->trace->slices;
 	enum ss_kind kind = slices->kind[row];
 	enum ss_phase phase = (enum ss_phase)marker->phases->phase[row];
-	bool on_host = !training->trace->device_event_count;
-	uint8_t name = kind == SS_KIND_PYTHON || (kind == SS_KIND_OP && on_host)
-			       ? training_flags_of(marker, slices->name[row])
-			       : 0;
+	bool host_only = !training->trace->device_event_count;
+	uint8_t flags = kind == SS_KIND_PYTHON || (kind == SS_KIND_OP && host_only)
+				? training_flags_of(marker, slices->name[row])
+				: 0;
 
 	if (kind == SS_KIND_PYTHON) {
-		if (name & NAME_TRAINS)
+		if (flags & NAME_TRAINS)
 			training->marks[row + 1] = 1;
 		return;
 	}
@@ -109,7 +112,7 @@ static void training_mark_row(struct training_marker *marker, uint32_t row)
 		return;
 	if (slices->link[row] < training->row_count) /* the forward operator of this backward */
 		training->marks[slices->link[row] + 1] = 1;
-	if (name & NAME_COMPUTES)
+	if (flags & NAME_COMPUTES)
 		training->computes[row + 1] = 1;
 }
 

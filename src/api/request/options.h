@@ -3,7 +3,7 @@
  * options.h - every option of the library and of the command, declared once.
  *
  * To add one: an entry in options.c, and the place that uses it. What belongs to a request is read
- * with ss_wanted_text() (request.h), what belongs to the command alone with option_text()
+ * with ss_wanted_text() (request.h), what belongs to the command alone with cli_option_text()
  * (src/cli/command.h). Parsing, help, the error where it does not apply, the parameters of routes
  * and docs/options.md follow from the entry.
  */
@@ -48,6 +48,7 @@ enum ss_taker {
 	SS_TAKER_DIGEST = 1 << 25,
 };
 
+/* What views can have; Python and the viewer offer only options of these and of SHOWING. */
 #define SS_TAKERS_ROWS (SS_TAKER_GROUPED | SS_TAKER_NAMED | SS_TAKER_SORTED)
 
 /* Everything that shows traces or snapshots, and everything that loads them. */

@@ -128,7 +128,7 @@ enum ss_status ss_session_digest(struct ss_session *session, uint32_t index, con
 		return ss_fail(err, SS_ERR_USAGE, "no file %u: the session has %u files", index,
 			       session->job.file_count);
 	file = &session->job.files[index];
-	if (session->job.digests || !session->job.keeper ||
+	if (session->job.digests || !session->job.summarizer ||
 	    (!file->is_reduced && !file->subject.problem))
 		return ss_fail(err, SS_ERR_USAGE,
 			       "digests are made of sessions that were opened with 'reduce' and "

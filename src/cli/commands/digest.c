@@ -89,7 +89,7 @@ static enum ss_status digest_open_trace(const struct ready *ready, struct ss_ses
 	open.progress = ready->is_first ? cli_progress_step : digest_may_continue;
 	open.progress_context = &bar;
 	SS_TRY(ss_session_begin(&open, out, err));
-	(*out)->job.keeper = &ss_diagnose_digest_summarizer;
+	(*out)->job.summarizer = &ss_diagnose_digest_summarizer;
 	if (ready->is_first)
 		cli_progress_begin(&bar, cli_option_text(arguments, "progress"));
 	status = ss_session_add(*out, &open, err);

@@ -38,7 +38,7 @@ static int64_t sql_route_clock_ns(void)
 	return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
 }
 
-static struct served_sql *desk_of(const struct ss_viewer_request *asked)
+static struct served_sql *page_sql_of(const struct ss_viewer_request *asked)
 {
 	struct served *served = asked->runs->own->context;
 
@@ -47,20 +47,20 @@ static struct served_sql *desk_of(const struct ss_viewer_request *asked)
 
 static bool sql_route_is_stopped(void *context)
 {
-	struct served_sql *desk = context;
+	struct served_sql *page_sql = context;
 	bool is_stopped;
 
-	ss_gate_lock(desk->gate);
-	is_stopped = desk->running && desk->running == desk->stopped;
-	ss_gate_unlock(desk->gate);
-	return is_stopped || sql_route_clock_ns() > desk->end_ns || desk->is_over();
+	ss_gate_lock(page_sql->gate);
+	is_stopped = page_sql->running && page_sql->running == page_sql->stopped;
+	ss_gate_unlock(page_sql->gate);
+	return is_stopped || sql_route_clock_ns() > page_sql->end_ns || page_sql->is_over();
 }
 
-static void set_running(struct served_sql *desk, int64_t id)
+static void set_running(struct served_sql *page_sql, int64_t id)
 {
-	ss_gate_lock(desk->gate);
-	desk->running = id;
-	ss_gate_unlock(desk->gate);
+	ss_gate_lock(page_sql->gate);
+	page_sql->running = id;
+	ss_gate_unlock(page_sql->gate);
 }
 
 void served_prepare(struct served *served)
@@ -74,42 +74,42 @@ bool served_begin(struct served *served, uint32_t threads, uint64_t memory_limit
 {
 	static const struct ss_route *const routes[] = { &route_sql, &route_sql_stop,
 							 &route_sql_schema };
-	struct served_sql *desk = &served->sql;
+	struct served_sql *page_sql = &served->sql;
 
 	served->own = (struct ss_own_routes){ routes, SS_COUNT(routes), served };
-	desk->options = (struct ss_sql_options){ .threads = threads,
-						 .memory_limit_bytes = memory_limit_bytes,
-						 .is_stopped = sql_route_is_stopped,
-						 .context = desk };
-	desk->is_over = is_over;
-	desk->gate = ss_gate_open();
-	return desk->gate != NULL;
+	page_sql->options = (struct ss_sql_options){ .threads = threads,
+						     .memory_limit_bytes = memory_limit_bytes,
+						     .is_stopped = sql_route_is_stopped,
+						     .context = page_sql };
+	page_sql->is_over = is_over;
+	page_sql->gate = ss_gate_open();
+	return page_sql->gate != NULL;
 }
 
 void served_end(struct served *served)
 {
-	struct served_sql *desk = &served->sql;
+	struct served_sql *page_sql = &served->sql;
 
 	for (uint32_t i = 0; i < SS_RUNS_MAX; i++)
-		ss_sql_close(desk->sqls[i]);
-	if (desk->gate)
-		ss_gate_close(desk->gate);
+		ss_sql_close(page_sql->sqls[i]);
+	if (page_sql->gate)
+		ss_gate_close(page_sql->gate);
 }
 
 /* Finds or opens the database of the requested run. */
 static enum ss_status sql_route_open_database(const struct ss_viewer_request *asked,
 					      struct ss_sql **out, struct ss_error *err)
 {
-	struct served_sql *desk = desk_of(asked);
+	struct served_sql *page_sql = page_sql_of(asked);
 	uint32_t run = 0;
 
 	while (asked->runs->sessions[run] != asked->session)
 		run++;
-	if (desk->problem.code != SS_OK)
-		return ss_fail(err, desk->problem.code, "%s", desk->problem.text);
-	if (!desk->sqls[run])
-		SS_TRY(ss_sql_open(asked->session, &desk->options, &desk->sqls[run], err));
-	*out = desk->sqls[run];
+	if (page_sql->problem.code != SS_OK)
+		return ss_fail(err, page_sql->problem.code, "%s", page_sql->problem.text);
+	if (!page_sql->sqls[run])
+		SS_TRY(ss_sql_open(asked->session, &page_sql->options, &page_sql->sqls[run], err));
+	*out = page_sql->sqls[run];
 	return SS_OK;
 }
 
@@ -171,13 +171,13 @@ static enum ss_status render_rows(struct running *running, struct ss_sql_answer 
 /* Counts the rows within the time limit; a failure here is not worth reporting. */
 static void sql_route_count_rows(struct running *running, const struct ss_sql_text *statement)
 {
-	struct served_sql *desk = desk_of(running->asked);
+	struct served_sql *page_sql = page_sql_of(running->asked);
 	int64_t end_ns = sql_route_clock_ns() + COUNT_SECONDS * NS_PER_SECOND;
 	struct ss_sql_answer answer;
 	struct ss_text text = { 0 };
 	struct ss_error unused = { 0 };
 
-	desk->end_ns = end_ns < desk->end_ns ? end_ns : desk->end_ns;
+	page_sql->end_ns = end_ns < page_sql->end_ns ? end_ns : page_sql->end_ns;
 	ss_text_addf(&text, "select count(*) from (%.*s\n)", (int)statement->length,
 		     statement->text);
 	if (!ss_text_failed(&text)) {
@@ -232,8 +232,8 @@ static enum ss_status sql_route_run_statements(struct running *running, struct s
 static void add_error(const struct running *running, enum ss_status status,
 		      const struct ss_error *problem, struct ss_text *out)
 {
-	struct served_sql *desk = desk_of(running->asked);
-	bool is_late = status == SS_ERR_STOPPED && sql_route_clock_ns() > desk->end_ns;
+	struct served_sql *page_sql = page_sql_of(running->asked);
+	bool is_late = status == SS_ERR_STOPPED && sql_route_clock_ns() > page_sql->end_ns;
 
 	ss_text_add_string(out, "{\"text\":");
 	if (is_late)
@@ -274,7 +274,7 @@ static void add_answer(const struct running *running, enum ss_status status,
 static enum ss_status run_sql(const struct ss_viewer_request *asked, struct ss_answer *out,
 			      struct ss_error *err)
 {
-	struct served_sql *desk = desk_of(asked);
+	struct served_sql *page_sql = page_sql_of(asked);
 	const char *format = ss_viewer_text(asked, "format");
 	struct running running = { .asked = asked,
 				   .query = ss_viewer_text(asked, "query"),
@@ -290,10 +290,10 @@ static enum ss_status run_sql(const struct ss_viewer_request *asked, struct ss_a
 	SS_TRY(ss_viewer_int(asked, "id", 0, INT64_MAX, 0, &id, err));
 	if (!running.query)
 		running.query = "";
-	desk->end_ns = running.begin_ns + QUERY_SECONDS * NS_PER_SECOND;
-	set_running(desk, id);
+	page_sql->end_ns = running.begin_ns + QUERY_SECONDS * NS_PER_SECOND;
+	set_running(page_sql, id);
 	status = sql_route_run_statements(&running, &problem);
-	set_running(desk, 0);
+	set_running(page_sql, 0);
 	if (running.is_csv && status == SS_OK) {
 		out->media_type = "text/csv";
 		out->body = running.table;
@@ -310,15 +310,15 @@ static enum ss_status run_sql(const struct ss_viewer_request *asked, struct ss_a
 static enum ss_status run_stop(const struct ss_viewer_request *asked, struct ss_answer *out,
 			       struct ss_error *err)
 {
-	struct served_sql *desk = desk_of(asked);
+	struct served_sql *page_sql = page_sql_of(asked);
 	bool is_running;
 	int64_t id;
 
 	SS_TRY(ss_viewer_int_required(asked, "id", 1, INT64_MAX, &id, err));
-	ss_gate_lock(desk->gate);
-	desk->stopped = id; /* also stops a query that is still queued */
-	is_running = desk->running == id;
-	ss_gate_unlock(desk->gate);
+	ss_gate_lock(page_sql->gate);
+	page_sql->stopped = id; /* also stops a query that is still queued */
+	is_running = page_sql->running == id;
+	ss_gate_unlock(page_sql->gate);
 	/* the query may be computing a view */
 	if (is_running)
 		ss_session_cancel(asked->session);

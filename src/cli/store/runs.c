@@ -135,7 +135,10 @@ int cli_store_runs_add(struct store_runs *runs, const char *path)
 	return status == SS_OK ? EXIT_FINE : show_fail(runs->what, &err);
 }
 
-/* Adds one of the runs that the files contain; *count is the number of these runs. */
+/*
+ * Adds one of the runs that the files contain; *count is the number of these runs. A run that is
+ * not complete yet is SS_ERR_MISSING without a sentence: nothing is wrong, it comes later.
+ */
 static enum ss_status store_runs_add_run(struct store_runs *runs, const char *name,
 					 struct ss_open_options *open, bool takes_partial,
 					 uint32_t *count, struct ss_error *err)

@@ -28,12 +28,12 @@ static bool claimed_gap_is_sync(const struct ss_idle *idle, const struct ss_idle
 static void claimed_add_released(const struct ss_rule_context *context, const struct ss_idle *idle,
 				 struct ss_cover *out)
 {
-	const struct ss_rank_findings *exam = context->exam;
+	const struct ss_rank_findings *findings = context->findings;
 	struct ss_cover gaps;
 	bool releases = false;
 
-	for (uint32_t i = 0; i < exam->claim_count && !releases; i++)
-		releases = exam->claims[i].releases;
+	for (uint32_t i = 0; i < findings->claim_count && !releases; i++)
+		releases = findings->claims[i].releases;
 	if (!releases)
 		return;
 	ss_cover_init(&gaps, context->memory);
@@ -52,15 +52,15 @@ static void claimed_add_released(const struct ss_rule_context *context, const st
 bool ss_rule_claimed_time(const struct ss_rule_context *context, uint32_t track,
 			  const struct ss_idle *idle, struct ss_cover *out)
 {
-	struct ss_rank_findings *exam = context->exam;
+	struct ss_rank_findings *findings = context->findings;
 
 	ss_cover_init(out, context->memory);
-	if (!ss_sort_runs(exam->taken, exam->taken_count, sizeof(*exam->taken), taken_compare_start,
-			  exam->memory))
+	if (!ss_sort_runs(findings->taken, findings->taken_count, sizeof(*findings->taken),
+			  taken_compare_start, findings->memory))
 		return false;
-	for (uint32_t i = 0; i < exam->taken_count; i++)
-		if (track == SS_NO_ROW || exam->taken[i].track == track)
-			ss_cover_add(out, exam->taken[i].start_ns, exam->taken[i].end_ns);
+	for (uint32_t i = 0; i < findings->taken_count; i++)
+		if (track == SS_NO_ROW || findings->taken[i].track == track)
+			ss_cover_add(out, findings->taken[i].start_ns, findings->taken[i].end_ns);
 	if (idle)
 		claimed_add_released(context, idle, out);
 	return !out->failed;

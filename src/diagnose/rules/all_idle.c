@@ -428,7 +428,8 @@ const struct ss_rule ss_rule_all_idle = {
 	.summary = "Checkpoints, logging, callbacks and sleeps on the training thread",
 	.fix = "if rank == 0 and step % 100 == 0:     # on one rank, and rarely\n"
 	       "    pool.submit(log, step, values)    # in a ThreadPoolExecutor(1)",
-	.surer = "with_stack=True names the line; record_function(\"save\") the part of the loop",
+	.to_record =
+		"with_stack=True names the line; record_function(\"save\") the part of the loop",
 	.views = "idle-together stacks",
 	.warn_share = 0.02,
 	.silent_share = 0.005,

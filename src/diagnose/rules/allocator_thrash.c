@@ -356,8 +356,8 @@ const struct ss_rule ss_rule_allocator_thrash = {
 	.fix = "# before Python starts; then sizes that change from step to step fit:\n"
 	       "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
 	       "# and run the largest batch first, so that the cache is large enough",
-	.surer = "torch.cuda.memory_stats()['num_alloc_retries'] above 0 means that "
-		 "memory runs out",
+	.to_record = "torch.cuda.memory_stats()['num_alloc_retries'] above 0 means that "
+		     "memory runs out",
 	.views = "gaps memory",
 	.memory_views = "segments holders",
 	.warn_share = 0.02,

@@ -194,7 +194,7 @@ const struct ss_rule ss_rule_attention_not_fused = {
 	.summary = "Softmax between two batched products: attention scores go through memory",
 	.fix = "y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)\n"
 	       "# Hugging Face models: from_pretrained(..., attn_implementation=\"sdpa\")",
-	.surer = "with_stack=True names the line",
+	.to_record = "with_stack=True names the line",
 	.views = "kernels modules",
 	.warn_share = 0.05,
 	.silent_share = 0.01,

@@ -119,8 +119,8 @@ struct communication_sums {
 static bool bound_add_rank(struct communication_sums *bound, uint32_t rank, struct ss_arena *arena)
 {
 	const struct ss_judgement *judgement = bound->judgement;
-	const struct ss_rank_findings *exam = judgement->exams[rank];
-	const struct ss_found_part *part = &exam->parts[judgement->number];
+	const struct ss_rank_findings *findings = judgement->rank_findings[rank];
+	const struct ss_found_part *part = &findings->parts[judgement->number];
 	const struct ss_packed *graph = &judgement->graphs[rank];
 	int64_t *end_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
 	struct ss_packed_starts starts;
@@ -140,7 +140,7 @@ static bool bound_add_rank(struct communication_sums *bound, uint32_t rank, stru
 			end_ns[task.step] = ss_packed_end(&task);
 	}
 	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
-		const struct ss_packed_task task = ss_packed_task(graph, exam->claims[i].task);
+		const struct ss_packed_task task = ss_packed_task(graph, findings->claims[i].task);
 		int64_t from_ns = task.start_ns;
 
 		if (task.step < graph->step_count && end_ns[task.step] > from_ns)
@@ -172,12 +172,12 @@ static void bound_claim_half(struct communication_sums *bound, struct ss_finding
 			     uint32_t rank)
 {
 	struct ss_judgement *judgement = bound->judgement;
-	const struct ss_rank_findings *exam = judgement->exams[rank];
-	const struct ss_found_part *part = &exam->parts[judgement->number];
+	const struct ss_rank_findings *findings = judgement->rank_findings[rank];
+	const struct ss_found_part *part = &findings->parts[judgement->number];
 
 	ss_judgement_take_rank(judgement, finding, rank);
 	for (uint32_t i = part->claim_from; i < part->claim_to && !judgement->failed; i++) {
-		uint32_t task = exam->claims[i].task;
+		uint32_t task = findings->claims[i].task;
 		int64_t own_ns = ss_packed_own(&judgement->graphs[rank], task);
 
 		(void)!ss_judgement_claim(judgement, finding, rank,
@@ -293,7 +293,7 @@ const struct ss_rule ss_rule_communication_bound = {
 	       "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\n"
 	       "model.register_comm_hook(None, default_hooks.bf16_compress_hook)\n"
 	       "# or accumulate gradients, with model.no_sync() in all but the last pass",
-	.surer = NULL,
+	.to_record = NULL,
 	.views = "communication collectives",
 	.warn_share = 0.1,
 	.silent_share = 0.03,

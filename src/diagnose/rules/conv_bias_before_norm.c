@@ -108,7 +108,7 @@ const struct ss_rule ss_rule_conv_bias_before_norm = {
 	.title = "Convolutions add a bias that batch norm removes again",
 	.summary = "Convolutions with a bias directly before batch norm",
 	.fix = "torch.nn.Conv2d(..., bias=False)   # directly before BatchNorm2d",
-	.surer = "record_shapes=True records the operands",
+	.to_record = "record_shapes=True records the operands",
 	.views = "kernels operators",
 	.warn_share = 0,
 	.silent_share = 0,

@@ -15,7 +15,7 @@ const struct ss_rule ss_rule_costly_kind = {
 	.title = "One kind of work takes more time than normal",
 	.summary = "Kinds of work that need not be: float64, hooks, start-up, repeated backward",
 	.fix = "stepscope places FILE   # the places, and what exceeds the normal",
-	.surer = "with_stack=True names the functions, record_shapes=True the sizes",
+	.to_record = "with_stack=True names the functions, record_shapes=True the sizes",
 	.views = "places stacks operators",
 	.warn_share = SS_COSTLY_SHARE,
 	.silent_share = SS_COSTLY_SHARE,

@@ -15,7 +15,7 @@ const struct ss_rule ss_rule_costly_place = {
 	.title = "A place of the program takes more time than normal",
 	.summary = "The place with the most time that no other rule explains: loops, other work",
 	.fix = "stepscope places FILE   # the places, and what exceeds the normal",
-	.surer = "with_stack=True names the functions, record_shapes=True the sizes",
+	.to_record = "with_stack=True names the functions, record_shapes=True the sizes",
 	.views = "places stacks operators",
 	.warn_share = SS_COSTLY_SHARE,
 	.silent_share = SS_COSTLY_SHARE,

@@ -170,7 +170,7 @@ const struct ss_rule ss_rule_cpu_bound_ops = {
 	.summary = "Long operators that launch nothing: their tensors are in host memory",
 	.fix = "x = x.to(device, non_blocking=True)   # before the operator, not after\n"
 	       "# tensors created in the step: torch.arange(n, device=device)",
-	.surer = "record_shapes=True shows sizes; with_stack=True names lines",
+	.to_record = "record_shapes=True shows sizes; with_stack=True names lines",
 	.views = "operators gaps",
 	.warn_share = 0.05,
 	.silent_share = 0.01,

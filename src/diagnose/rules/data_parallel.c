@@ -115,7 +115,7 @@ const struct ss_rule ss_rule_data_parallel = {
 	.fix = "# torchrun --nproc_per_node=gpu train.py\n"
 	       "torch.distributed.init_process_group(\"nccl\")\n"
 	       "model = DistributedDataParallel(model.to(rank), device_ids=[rank])",
-	.surer = NULL,
+	.to_record = NULL,
 	.views = "devices gaps",
 	.warn_share = 0,
 	.silent_share = 0,

@@ -109,7 +109,7 @@ const struct ss_rule ss_rule_decode_bandwidth = {
 	.fix = "# fewer bytes: weights in fp8 or int4 (quantization=...)\n"
 	       "# more sequences per step: a larger batch (max_num_seqs)\n"
 	       "# fewer steps: speculative decoding",
-	.surer = "record_shapes=True records the sizes; CUDA graphs hide the operators",
+	.to_record = "record_shapes=True records the sizes; CUDA graphs hide the operators",
 	.views = "inference roofline",
 	.warn_share = 0,
 	.silent_share = 0,

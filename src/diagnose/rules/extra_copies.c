@@ -177,7 +177,7 @@ const struct ss_rule ss_rule_extra_copies = {
 	.title = "Tensors are created on the CPU and then copied to the GPU",
 	.summary = "torch.zeros(...).to(device) and similar code in the step",
 	.fix = "x = torch.zeros(size, device=device)   # not zeros(size).to(device)",
-	.surer = "with_stack=True names the line",
+	.to_record = "with_stack=True names the line",
 	.views = "copies operators",
 	.warn_share = 0.05,
 	.silent_share = 0.005,

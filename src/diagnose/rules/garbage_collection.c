@@ -49,8 +49,8 @@ const struct ss_rule ss_rule_garbage_collection = {
 	       "for step, batch in enumerate(loader):\n"
 	       "    ...\n"
 	       "    if step % 1000 == 0: gc.collect()   # on all ranks in the same step",
-	.surer = "with_stack=True and record_python_gc_info=True record the collector "
-		 "(PyTorch 2.8 or newer)",
+	.to_record = "with_stack=True and record_python_gc_info=True record the collector "
+		     "(PyTorch 2.8 or newer)",
 	.views = "gaps stacks",
 	.warn_share = 0.02,
 	.silent_share = 0.005,

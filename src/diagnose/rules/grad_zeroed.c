@@ -134,7 +134,7 @@ const struct ss_rule ss_rule_grad_zeroed = {
 	.title = "Every step overwrites the gradients with zeros",
 	.summary = "zero_grad writes zeros instead of dropping the gradients",
 	.fix = "optimizer.zero_grad(set_to_none=True)   # the default since PyTorch 2.0",
-	.surer = NULL,
+	.to_record = NULL,
 	.views = "kernels operators",
 	.warn_share = 0.05,
 	.silent_share = 0.005,

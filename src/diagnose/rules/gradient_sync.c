@@ -171,8 +171,8 @@ const struct ss_rule ss_rule_gradient_sync = {
 	       "        loss.backward()\n"
 	       "optimizer.step()\n"
 	       "# Accelerate: with accelerator.accumulate(model): ...",
-	.surer = "record_shapes=True records sizes, which show whether the same "
-		 "gradients are reduced",
+	.to_record = "record_shapes=True records sizes, which show whether the same "
+		     "gradients are reduced",
 	.views = "communication collectives",
 	.warn_share = 0.02,
 	.silent_share = 0.005,

@@ -447,7 +447,7 @@ const struct ss_rule ss_rule_graph_breaks = {
 	.fix = "model = torch.compile(model, fullgraph=True)   # names the first break\n"
 	       "# move print(), .item() and data-dependent ifs out of forward\n"
 	       "# list all breaks: TORCH_LOGS=graph_breaks python train.py",
-	.surer = "with_stack=True names the lines; TORCH_LOGS=graph_breaks lists the reasons",
+	.to_record = "with_stack=True names the lines; TORCH_LOGS=graph_breaks lists the reasons",
 	.views = "compile gaps",
 	.warn_share = 0.03,
 	.silent_share = 0.01,

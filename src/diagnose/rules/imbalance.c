@@ -224,7 +224,7 @@ const struct ss_rule ss_rule_imbalance = {
 	       "# length and deal out in turn, or pack sequences to one length\n"
 	       "order = sorted(indices, key=lengths.__getitem__)\n"
 	       "mine = order[rank::world_size]   # shuffle batches alike on all ranks",
-	.surer = "record all ranks in the same five or more steps",
+	.to_record = "record all ranks in the same five or more steps",
 	.views = "imbalance ranks",
 	.warn_share = 0.03,
 	.silent_share = 0.01,

@@ -426,7 +426,7 @@ const struct ss_rule ss_rule_input_stall = {
 	.summary = "The training thread waits for the DataLoader's next batch",
 	.fix = "DataLoader(..., num_workers=8, pin_memory=True, persistent_workers=True)\n"
 	       "# now the training process prepares batches itself (num_workers=0)",
-	.surer = "with_stack=True names the line in the dataset",
+	.to_record = "with_stack=True names the line in the dataset",
 	.views = "phases gaps",
 	.warn_share = 0.05,
 	.silent_share = 0.01,

@@ -514,7 +514,7 @@ const struct ss_rule ss_rule_launch_bound = {
 	       "model = torch.compile(model, mode=\"reduce-overhead\")\n"
 	       "# shapes that change: torch.compile(model, dynamic=True), no CUDA graphs\n"
 	       "# or larger batches: more work for the same number of launches",
-	.surer = "compare with the step time without the profiler",
+	.to_record = "compare with the step time without the profiler",
 	.views = "launches gaps",
 	.warn_share = 0.05,
 	.silent_share = 0.02,

@@ -140,7 +140,7 @@ const struct ss_rule ss_rule_loop_indexing = {
 	.summary = "Dozens of x[i] in a row instead of operators on the whole tensor",
 	.fix = "y = f(x)                    # not: for i in range(n): y[i] = f(x[i])\n"
 	       "y = torch.func.vmap(f)(x)   # if f takes one element",
-	.surer = "with_stack=True names the line",
+	.to_record = "with_stack=True names the line",
 	.views = "operators sequences",
 	.warn_share = 0.2,
 	.silent_share = 0.02,

@@ -329,7 +329,7 @@ const struct ss_rule ss_rule_low_occupancy = {
 	.fix = "DataLoader(..., batch_size=4 * batch_size)   # more work per launch\n"
 	       "model = torch.compile(model)   # splits reductions and norms\n"
 	       "# attention: F.scaled_dot_product_attention splits the sequence",
-	.surer = "record_shapes=True shows the least time that the work takes",
+	.to_record = "record_shapes=True shows the least time that the work takes",
 	.views = "kernels utilization",
 	.warn_share = 0.10,
 	.silent_share = 0.02,

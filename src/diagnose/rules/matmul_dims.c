@@ -208,7 +208,7 @@ const struct ss_rule ss_rule_matmul_dims = {
 	.summary = "Half-precision products whose sizes are not multiples of 8",
 	.fix = "vocabulary = (vocabulary + 63) // 64 * 64   # pad to a multiple of 8\n"
 	       "tokenizer(..., padding=True, pad_to_multiple_of=8)",
-	.surer = "record_shapes=True records the sizes",
+	.to_record = "record_shapes=True records the sizes",
 	.views = "roofline kernels",
 	.warn_share = 0.05,
 	.silent_share = 0.02,

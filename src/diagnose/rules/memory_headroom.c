@@ -184,8 +184,8 @@ const struct ss_rule ss_rule_memory_headroom = {
 	.fix = "with torch.autocast('cuda', dtype=torch.bfloat16): ...   # half as much\n"
 	       "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)\n"
 	       "# or a smaller batch with accumulation; sharded: fully_shard(model)",
-	.surer = "record profile(profile_memory=True) over the longest batches; "
-		 "torch.cuda.memory_stats() counts num_alloc_retries and num_ooms",
+	.to_record = "record profile(profile_memory=True) over the longest batches; "
+		     "torch.cuda.memory_stats() counts num_alloc_retries and num_ooms",
 	.views = "memory memory-ops",
 	.memory_views = "holders phases",
 	.why = "no time is claimed; a warning where tensors hold 90 %, as in the TensorBoard "

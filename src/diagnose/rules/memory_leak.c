@@ -112,7 +112,7 @@ static void leak_report_growth(struct memory_leaks *leaking, uint32_t number)
 }
 
 /* Names who allocates most of what each step keeps, with its share of the growth. */
-static void leak_report_keeper(struct memory_leaks *leaking, uint32_t number)
+static void leak_report_holder(struct memory_leaks *leaking, uint32_t number)
 {
 	struct ss_rule_context *context = leaking->context;
 	const struct ss_leak *leak = &leaking->leaks[number];
@@ -176,7 +176,7 @@ static enum ss_status leak_find(struct memory_leaks *leaking, struct ss_error *e
 		if (!leak_is_noticed(leaking, i))
 			continue;
 		leak_report_growth(leaking, i);
-		leak_report_keeper(leaking, i);
+		leak_report_holder(leaking, i);
 		leak_report_confidence(leaking, &leaking->leaks[i]);
 	}
 	return SS_OK;
@@ -269,8 +269,9 @@ const struct ss_rule ss_rule_memory_leak = {
 	.summary = "Tensors of every step are kept until the job runs out of memory",
 	.fix = "losses.append(loss.item())   # or loss.detach(), without the graph\n"
 	       "# look for lists, attributes and hooks that keep a tensor of every step",
-	.surer = "record profile(profile_memory=True, with_stack=True) over five or more steps; "
-		 "torch.cuda.memory._record_memory_history() shows who holds the memory",
+	.to_record =
+		"record profile(profile_memory=True, with_stack=True) over five or more steps; "
+		"torch.cuda.memory._record_memory_history() shows who holds the memory",
 	.views = "memory-steps memory-ops",
 	.memory_views = "leaks holders",
 	.why = "no time is claimed; a warning where the GPU is full within 100,000 steps, or, if "

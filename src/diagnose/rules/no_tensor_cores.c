@@ -279,7 +279,7 @@ const struct ss_rule ss_rule_no_tensor_cores = {
 	.fix = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
 	       "    loss = model(batch)\n"
 	       "# less gain, same types: torch.set_float32_matmul_precision(\"high\")",
-	.surer = "record_shapes=True records sizes and types of the operands",
+	.to_record = "record_shapes=True records sizes and types of the operands",
 	.views = "kernels roofline",
 	.warn_share = 0.05,
 	.silent_share = 0.02,

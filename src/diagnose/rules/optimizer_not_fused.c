@@ -460,7 +460,7 @@ const struct ss_rule ss_rule_optimizer_not_fused = {
 	.summary = "The optimizer launches small kernels for each tensor",
 	.fix = "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)\n"
 	       "# optimizers without a fused version: foreach=True",
-	.surer = NULL,
+	.to_record = NULL,
 	.views = "phases operators",
 	.warn_share = 0.02,
 	.silent_share = 0.005,

@@ -186,8 +186,8 @@ const struct ss_rule ss_rule_out_of_memory = {
 	.fix = "# a smaller batch, checkpointing, sharding; to see who holds memory:\n"
 	       "torch.cuda.memory._record_memory_history()\n"
 	       "torch.cuda.memory._dump_snapshot('memory.pickle')   # where it fails",
-	.surer = "call torch.cuda.memory._record_memory_history() before the run, and "
-		 "torch.cuda.memory._dump_snapshot() when it fails",
+	.to_record = "call torch.cuda.memory._record_memory_history() before the run, and "
+		     "torch.cuda.memory._dump_snapshot() when it fails",
 	.views = "memory memory-ops",
 	.memory_views = "oom holders",
 	.why = "no time is claimed; a failed allocation is a warning",

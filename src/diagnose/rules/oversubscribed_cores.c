@@ -273,7 +273,7 @@ const struct ss_rule ss_rule_oversubscribed_cores = {
 	.fix = "torch.set_num_threads(max(1, os.cpu_count() // processes_per_host))\n"
 	       "# or in the environment: OMP_NUM_THREADS=1 with one process per core\n"
 	       "# and pin each process to its cores: taskset -c 0-7 python train.py",
-	.surer = "compare with a run under OMP_NUM_THREADS=1; htop shows threads and cores",
+	.to_record = "compare with a run under OMP_NUM_THREADS=1; htop shows threads and cores",
 	.views = "operators tracks",
 	.warn_share = 0.10,
 	.silent_share = 0.02,

@@ -294,8 +294,8 @@ const struct ss_rule ss_rule_pageable_copies = {
 	.fix = "DataLoader(..., pin_memory=True)\n"
 	       "batch = batch.to(device, non_blocking=True)\n"
 	       "# tensors that you create yourself: x = x.pin_memory() before .to()",
-	.surer = "ProfilerActivity.CUDA records copies with their sizes; with_stack=True "
-		 "names the line",
+	.to_record = "ProfilerActivity.CUDA records copies with their sizes; with_stack=True "
+		     "names the line",
 	.views = "copies syncs",
 	.warn_share = 0.05,
 	.silent_share = 0.01,

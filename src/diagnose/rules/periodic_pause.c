@@ -293,7 +293,7 @@ const struct ss_rule ss_rule_periodic_pause = {
 	       "with torch.profiler.record_function(\"log\"):\n"
 	       "    ...\n"
 	       "# then move it to a thread, or do it less often",
-	.surer = "with_stack=True names the line",
+	.to_record = "with_stack=True names the line",
 	.views = "steps stacks",
 	.warn_share = 0.03,
 	.silent_share = 0.01,

@@ -158,7 +158,7 @@ const struct ss_rule ss_rule_pipeline_bubble = {
 	       "schedule = Schedule1F1B(stage, n_microbatches=32, loss_fn=loss_fn)\n"
 	       "# torch: ScheduleInterleaved1F1B; Megatron: --micro-batch-size 1,\n"
 	       "# --num-layers-per-virtual-pipeline-stage",
-	.surer = NULL,
+	.to_record = NULL,
 	.views = "ranks gaps",
 	.warn_share = 0.05,
 	.silent_share = 0.02,

@@ -142,7 +142,7 @@ const struct ss_rule ss_rule_profiler_overhead = {
 	       "with profile(schedule=schedule(wait=5, warmup=3, active=2),\n"
 	       "             with_stack=False, record_shapes=False):\n"
 	       "    ...",
-	.surer = "compare with the step time without the profiler",
+	.to_record = "compare with the step time without the profiler",
 	.views = "gaps quality",
 	.warn_share = 0.05,
 	.silent_share = 0.01,

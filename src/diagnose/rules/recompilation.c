@@ -127,7 +127,7 @@ const struct ss_rule ss_rule_recompilation = {
 	       "torch._dynamo.mark_dynamic(batch, 0)         # or only this dimension\n"
 	       "# or pad batches to a few sizes\n"
 	       "# to see why: TORCH_LOGS=recompiles python train.py",
-	.surer = "TORCH_LOGS=recompiles names the guard that failed",
+	.to_record = "TORCH_LOGS=recompiles names the guard that failed",
 	.views = "compile steps",
 	.warn_share = 0.02,
 	.silent_share = 0.005,

@@ -267,8 +267,8 @@ static double sample_median_ns(const struct bucket_sample *samples, uint32_t cou
 static bool bucket_add_samples(struct bucket_fit *fit, uint32_t rank, struct ss_memory *memory)
 {
 	const struct ss_judgement *judgement = fit->judgement;
-	const struct ss_rank_findings *exam = judgement->exams[rank];
-	const struct ss_found_part *part = &exam->parts[judgement->number];
+	const struct ss_rank_findings *findings = judgement->rank_findings[rank];
+	const struct ss_found_part *part = &findings->parts[judgement->number];
 	const struct ss_packed *graph = &judgement->graphs[rank];
 	const struct ss_digest *digest = judgement->joined ? &judgement->joined->ranks[rank] : NULL;
 	struct ss_arena scratch;
@@ -285,7 +285,7 @@ static bool bucket_add_samples(struct bucket_fit *fit, uint32_t rank, struct ss_
 			bytes[task + 1] = digest->arrivals[i].bytes;
 	}
 	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
-		uint32_t task = exam->claims[i].task;
+		uint32_t task = findings->claims[i].task;
 
 		if (ss_packed_kind(graph, task) != SS_TASK_TRANSFER)
 			continue;
@@ -418,7 +418,7 @@ const struct ss_rule ss_rule_small_buckets = {
 	.title = "Gradients are all-reduced in many small buckets",
 	.summary = "More all-reduces per backward than the gradients need: each adds latency",
 	.fix = "model = DDP(model, bucket_cap_mb=25)   # the default; slow nets: larger",
-	.surer = NULL,
+	.to_record = NULL,
 	.views = "communication collectives",
 	.warn_share = 0.03,
 	.silent_share = 0.01,

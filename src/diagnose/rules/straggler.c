@@ -256,8 +256,9 @@ static void straggler_report_no_peer(struct ss_finding *finding)
 {
 	finding->confidence = SS_CONFIDENCE_LOW;
 	finding->reason = "with one group the trace does not show which link is slow";
-	finding->surer = "run all_reduce_perf of nccl-tests on pairs of GPUs: the slow pair has "
-			 "the slow link";
+	finding->to_record =
+		"run all_reduce_perf of nccl-tests on pairs of GPUs: the slow pair has "
+		"the slow link";
 }
 
 static void straggler_report_confidence(struct ss_finding *finding, const struct ss_straggler *item)
@@ -400,8 +401,8 @@ static bool straggler_is_explained(const struct ss_judgement *judgement)
 			if (strcmp(ss_rules[rule]->name, names[i]) != 0)
 				continue;
 			for (uint32_t rank = 0; rank < judgement->rank_count; rank++)
-				if (judgement->exams[rank]->parts[rule].claim_to >
-				    judgement->exams[rank]->parts[rule].claim_from)
+				if (judgement->rank_findings[rank]->parts[rule].claim_to >
+				    judgement->rank_findings[rank]->parts[rule].claim_from)
 					return true;
 		}
 	return false;
@@ -586,7 +587,7 @@ const struct ss_rule ss_rule_straggler = {
 	.title = "One rank holds up all others",
 	.summary = "A rank that is late for collectives in step after step, and why",
 	.fix = "# compare this rank's host, GPU and input with those of another rank",
-	.surer = "record all ranks in the same five or more steps",
+	.to_record = "record all ranks in the same five or more steps",
 	.views = "stragglers ranks",
 	.warn_share = 0.03,
 	.silent_share = 0.01,

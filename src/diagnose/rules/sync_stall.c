@@ -565,7 +565,7 @@ const struct ss_rule ss_rule_sync_stall = {
 	.summary = "Host syncs (.item(), nonzero, print, .cpu()) after which the GPU idles",
 	.fix = "# let the host run ahead: no torch.cuda.synchronize() in the loop;\n"
 	       "# read values every 100 steps, or a step later",
-	.surer = "with_stack=True names the line that waits",
+	.to_record = "with_stack=True names the line that waits",
 	.views = "syncs gaps",
 	.warn_share = 0.02,
 	.silent_share = 0.005,

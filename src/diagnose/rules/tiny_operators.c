@@ -354,7 +354,7 @@ const struct ss_rule ss_rule_tiny_operators = {
 	.fix = "# one call on a whole tensor instead of a loop over its parts, vmap,\n"
 	       "# torch._foreach_mul_(tensors, x) for lists of tensors, or:\n"
 	       "model = torch.compile(model)   # fuses elementwise operators",
-	.surer = "with_stack=True names the lines",
+	.to_record = "with_stack=True names the lines",
 	.views = "operators sequences",
 	.warn_share = 0.10,
 	.silent_share = 0.03,

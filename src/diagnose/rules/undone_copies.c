@@ -358,7 +358,7 @@ const struct ss_rule ss_rule_undone_copies = {
 	.summary = "x.double().float() and similar: two copies with no computation in between",
 	.fix = "y = layer(x)   # not layer(x.double().float())\n"
 	       "# keep the tensor in the type and layout that the next layer needs",
-	.surer = "record_shapes=True shows types and sizes; with_stack=True names the line",
+	.to_record = "record_shapes=True shows types and sizes; with_stack=True names the line",
 	.views = "operators kernels",
 	.warn_share = 0.05,
 	.silent_share = 0.01,

@@ -416,7 +416,7 @@ static enum ss_status unexplained_time_judge(struct ss_judgement *judgement, str
 		finding->reason = "the file shows where the time goes, not why";
 	/* ask only for what the files lack */
 	if (has_lines || sums[BLIND] > 0)
-		finding->surer = NULL;
+		finding->to_record = NULL;
 	return SS_OK;
 }
 
@@ -427,7 +427,7 @@ const struct ss_rule ss_rule_unexplained_time = {
 	.fix = "# with_stack=True names the functions; or name parts of the loop:\n"
 	       "with torch.profiler.record_function(\"part of the loop\"):\n"
 	       "    ...",
-	.surer = "with_stack=True records the Python functions",
+	.to_record = "with_stack=True records the Python functions",
 	.views = "gaps breakdown stacks",
 	.warn_share = SS_UNEXPLAINED_SHARE,
 	.silent_share = SS_UNEXPLAINED_SHARE,

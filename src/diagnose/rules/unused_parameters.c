@@ -214,7 +214,7 @@ const struct ss_rule ss_rule_unused_parameters = {
 	.fix = "model = DDP(model)   # if all parameters are used\n"
 	       "model = DDP(model, static_graph=True)   # if always the same are unused\n"
 	       "# TORCH_DISTRIBUTED_DEBUG=INFO names those that get no gradient",
-	.surer = NULL,
+	.to_record = NULL,
 	.views = "operators communication",
 	.warn_share = 0.03,
 	.silent_share = 0.001,

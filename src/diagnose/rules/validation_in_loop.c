@@ -359,7 +359,7 @@ const struct ss_rule ss_rule_validation_in_loop = {
 	.fix = "if step % 1000 == 0:                                    # less often\n"
 	       "    validate(model, itertools.islice(val_loader, 20))   # on fewer\n"
 	       "# or save a checkpoint and validate it in another process",
-	.surer = "with_stack=True names the function; record_function(\"validate\") the range",
+	.to_record = "with_stack=True names the function; record_function(\"validate\") the range",
 	.views = "phases stacks",
 	.warn_share = 0.10,
 	.silent_share = 0.01,

@@ -291,7 +291,7 @@ const struct ss_rule ss_rule_worker_restart = {
 	.summary = "Worker processes that are stopped and started again between epochs",
 	.fix = "DataLoader(..., num_workers=n, persistent_workers=True)   # keeps them\n"
 	       "# short epochs: repeat the dataset, so that an epoch has more steps",
-	.surer = "with_stack=True shows whether processes are started",
+	.to_record = "with_stack=True shows whether processes are started",
 	.views = "gaps steps",
 	.warn_share = 0.03,
 	.silent_share = 0.01,

@@ -16,7 +16,7 @@ struct link_collective {
 	uint32_t members;
 	int64_t bytes;       /* -1: not recorded */
 	int64_t transfer_ns; /* the shortest of its members, after the last has arrived */
-	bool is_slow;        /* the link's rank takes part */
+	bool is_slow;        /* a rank of the link, or its group, takes part */
 };
 
 struct link_claim {
@@ -52,9 +52,11 @@ static void collect_link_collectives(struct link_claim *links)
 
 	for (uint32_t i = 0; i < joined->collective_count; i++) {
 		const struct ss_collective *collective = &joined->collectives[i];
-		struct link_collective item = {
-			i, collective->kind, collective->count, collective->bytes, -1, false
-		};
+		struct link_collective item = { .collective = i,
+						.kind = collective->kind,
+						.members = collective->count,
+						.bytes = collective->bytes,
+						.transfer_ns = -1 };
 
 		for (uint32_t k = 0; k < collective->count; k++) {
 			const struct ss_member *member = &joined->members[collective->first + k];
@@ -68,6 +70,7 @@ static void collect_link_collectives(struct link_claim *links)
 				item.transfer_ns = own_ns;
 			item.is_slow |= is_link_rank(links->link, member->rank);
 		}
+		/* of_group is the number + 1 of a group that is slow as a whole */
 		if (links->link->of_group)
 			item.is_slow = collective->group + 1 == links->link->of_group;
 		if (collective->count > 1 && item.transfer_ns >= 0)

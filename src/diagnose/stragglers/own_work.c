@@ -116,22 +116,24 @@ enum ss_status ss_straggler_collect_functions(struct ss_rule_context *look, stru
 
 /* --- all ranks ------------------------------------------------------------------------ */
 
-static const char *exam_text(const struct ss_rank_findings *exam, uint32_t id)
+static const char *findings_text(const struct ss_rank_findings *findings, uint32_t id)
 {
-	return id ? ss_strings_text(&exam->texts, id) : "";
+	return id ? ss_strings_text(&findings->texts, id) : "";
 }
 
 /* What the same function takes on a rank, per step. */
 static int64_t function_time_on(const struct ss_judgement *judgement, uint32_t rank,
 				const char *text, const char *line)
 {
-	const struct ss_rank_findings *exam = judgement->exams[rank];
-	const struct ss_found_part *part = &exam->parts[judgement->number];
+	const struct ss_rank_findings *findings = judgement->rank_findings[rank];
+	const struct ss_found_part *part = &findings->parts[judgement->number];
 
 	for (uint32_t i = part->fact_from; i < part->fact_to; i++)
-		if (strcmp(exam_text(exam, exam->facts[i].text), text) == 0 &&
-		    strcmp(exam_text(exam, exam->facts[i].line), line) == 0)
-			return exam->step_count ? exam->facts[i].weight_ns / exam->step_count : 0;
+		if (strcmp(findings_text(findings, findings->facts[i].text), text) == 0 &&
+		    strcmp(findings_text(findings, findings->facts[i].line), line) == 0)
+			return findings->step_count
+				       ? findings->facts[i].weight_ns / findings->step_count
+				       : 0;
 	return 0;
 }
 
@@ -149,8 +151,8 @@ static int64_t usual_function_time(const struct ss_judgement *judgement, uint32_
 void ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_finding *finding,
 				   uint32_t rank, int64_t excess_ns)
 {
-	const struct ss_rank_findings *exam = judgement->exams[rank];
-	const struct ss_found_part *part = &exam->parts[judgement->number];
+	const struct ss_rank_findings *findings = judgement->rank_findings[rank];
+	const struct ss_found_part *part = &findings->parts[judgement->number];
 	struct ss_arena arena;
 	uint32_t named = 0;
 	int64_t *values;
@@ -161,12 +163,13 @@ void ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_fin
 	values = SS_ARENA_NEW(&arena, int64_t, (size_t)judgement->rank_count + 1);
 	judgement->failed |= !values;
 	for (uint32_t i = part->fact_from; values && i < part->fact_to && named < NAMED_MAX; i++) {
-		const struct ss_found_fact *fact = &exam->facts[i];
-		const char *text = exam_text(exam, fact->text), *line = exam_text(exam, fact->line);
+		const struct ss_found_fact *fact = &findings->facts[i];
+		const char *text = findings_text(findings, fact->text),
+			   *line = findings_text(findings, fact->line);
 		const struct ss_evidence evidence = { .text = text,
 						      .line = *line ? line : NULL,
 						      .weight_ns = fact->weight_ns,
-						      .steps = exam->step_count };
+						      .steps = findings->step_count };
 		int64_t more_ns = function_time_on(judgement, rank, text, line) -
 				  usual_function_time(judgement, rank, text, line, values);
 

@@ -274,13 +274,13 @@ struct ss_usual_load ss_rank_loads_usual(const struct ss_rank_loads *loads, uint
 
 static double claimed_amount(const struct ss_judgement *judgement, uint32_t rule, uint32_t rank)
 {
-	const struct ss_rank_findings *exam = judgement->exams[rank];
-	const struct ss_found_part *part = &exam->parts[rule];
+	const struct ss_rank_findings *findings = judgement->rank_findings[rank];
+	const struct ss_found_part *part = &findings->parts[rule];
 	const struct ss_packed *graph = &judgement->graphs[rank];
 	double sum = 0;
 
 	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
-		const struct ss_claim *claim = &exam->claims[i];
+		const struct ss_claim *claim = &findings->claims[i];
 
 		sum += (double)(ss_packed_own(graph, claim->task) - claim->own_ns);
 		/* the return of a wait takes no time: their number counts */
@@ -381,12 +381,12 @@ static void set_load_factors(struct ss_rank_loads *loads, uint32_t rank, enum ss
 static void seize_task(const struct ss_rank_loads *loads, struct ss_judgement *judgement,
 		       uint32_t rank, uint32_t task, double factor)
 {
-	struct ss_rank_findings *exam = judgement->exams[rank];
-	uint8_t owner = exam->owner[task];
+	struct ss_rank_findings *findings = judgement->rank_findings[rank];
+	uint8_t owner = findings->owner[task];
 
 	if (!owner || (owner != judgement->number + 1 &&
 		       !others_have_claim(loads->common, owner - 1U, rank, factor)))
-		exam->owner[task] = (uint8_t)(judgement->number + 1);
+		findings->owner[task] = (uint8_t)(judgement->number + 1);
 }
 
 int64_t ss_rank_loads_claim(struct ss_rank_loads *loads, struct ss_judgement *judgement,

@@ -193,11 +193,11 @@ bool ss_slow_hosts_find(struct ss_slow_hosts *hosts, const struct ss_judgement *
 /* Not claimed yet, or claimed by a rule that compares ranks: that takes the difference only. */
 static bool is_claimable(const struct ss_judgement *judgement, uint32_t rank, uint32_t task)
 {
-	const struct ss_rank_findings *exam = judgement->exams[rank];
-	uint8_t owner = exam->owner[task];
+	const struct ss_rank_findings *findings = judgement->rank_findings[rank];
+	uint8_t owner = findings->owner[task];
 
 	return !owner || owner == judgement->number + 1 ||
-	       exam->parts[owner - 1].claim_from == exam->parts[owner - 1].claim_to;
+	       findings->parts[owner - 1].claim_from == findings->parts[owner - 1].claim_to;
 }
 
 /* Claims the launches of a stretch and the work between them. */

@@ -21,7 +21,7 @@
 /* A rank whose graph is not packed. */
 struct wide_rank {
 	struct ss_graph graph;
-	struct ss_rank_findings exam;
+	struct ss_rank_findings findings;
 	uint64_t file_bytes;
 };
 
@@ -32,7 +32,7 @@ static const struct ss_field summary_fields[] = {
 	SUMMARY(file_bytes, SS_FIELD_U64),
 	SUMMARY(graph.main, SS_FIELD_U32),
 	SS_FIELD_ARRAY(struct wide_rank, graph.edges_of, SS_EDGE_KINDS, SS_FIELD_U32),
-	SUMMARY(exam.step_count, SS_FIELD_U32),
+	SUMMARY(findings.step_count, SS_FIELD_U32),
 };
 
 #define TASK(member, ...) SS_FIELD(struct ss_task, member, __VA_ARGS__)
@@ -105,8 +105,10 @@ static const struct ss_field claim_fields[] = {
 };
 
 static const struct ss_field fact_fields[] = {
-	SS_FIELD(struct ss_found_fact, text, SS_FIELD_U32, .below = IN_SUMMARY(exam.texts.count)),
-	SS_FIELD(struct ss_found_fact, line, SS_FIELD_U32, .below = IN_SUMMARY(exam.texts.count)),
+	SS_FIELD(struct ss_found_fact, text, SS_FIELD_U32,
+		 .below = IN_SUMMARY(findings.texts.count)),
+	SS_FIELD(struct ss_found_fact, line, SS_FIELD_U32,
+		 .below = IN_SUMMARY(findings.texts.count)),
 	SS_FIELD(struct ss_found_fact, weight_ns, SS_FIELD_I64, .range = SS_RANGE_SHORT),
 	SS_FIELD(struct ss_found_fact, count, SS_FIELD_F64),
 };
@@ -120,7 +122,7 @@ static const struct ss_field part_fields[] = {
 	PART(fact_to, SS_FIELD_U32),
 	PART(is_sure, SS_FIELD_BOOL),
 	PART(confidence, SS_FIELD_U32, .limit = SS_CONFIDENCE_HIGH + 1),
-	PART(reason, SS_FIELD_U32, .below = IN_SUMMARY(exam.texts.count)),
+	PART(reason, SS_FIELD_U32, .below = IN_SUMMARY(findings.texts.count)),
 	PART(fix, SS_FIELD_WORD),
 	SS_FIELD_ARRAY(struct ss_found_part, figures, SS_RULE_FIGURES, SS_FIELD_F64),
 };
@@ -141,15 +143,15 @@ static const struct ss_field_list lists[] = {
 	     edge_fields, 0),
 	LIST("comms", graph.comms, graph.comm, IN_SUMMARY(graph.comm_capacity),
 	     struct ss_graph_comm, comm_fields, 0),
-	LIST("claims", exam.claims, exam.claim, IN_SUMMARY(exam.claim_capacity), struct ss_claim,
-	     claim_fields, 0),
-	LIST("facts", exam.facts, exam.fact, IN_SUMMARY(exam.fact_capacity), struct ss_found_fact,
-	     fact_fields, 0),
-	LIST("parts", exam.parts, exam.part, 0, struct ss_found_part, part_fields, 1),
+	LIST("claims", findings.claims, findings.claim, IN_SUMMARY(findings.claim_capacity),
+	     struct ss_claim, claim_fields, 0),
+	LIST("facts", findings.facts, findings.fact, IN_SUMMARY(findings.fact_capacity),
+	     struct ss_found_fact, fact_fields, 0),
+	LIST("parts", findings.parts, findings.part, 0, struct ss_found_part, part_fields, 1),
 };
 
 /* Words of the parts follow the texts of the findings. */
-static const size_t texts[] = { IN_SUMMARY(exam.texts), IN_SUMMARY(graph.names) };
+static const size_t texts[] = { IN_SUMMARY(findings.texts), IN_SUMMARY(graph.names) };
 
 static const struct ss_field_layout layout = {
 	.fields = summary_fields,
@@ -207,7 +209,7 @@ static bool summary_unpack_graph(const struct ss_packed *packed, struct ss_graph
 static void summary_write(const void *summary, struct ss_text *out)
 {
 	const struct ss_rank_summary *own = summary;
-	struct wide_rank wide = { .exam = own->exam, .file_bytes = own->file_bytes };
+	struct wide_rank wide = { .findings = own->findings, .file_bytes = own->file_bytes };
 	struct ss_graph *graph = &wide.graph;
 	bool is_whole = own->whole.memory;
 
@@ -266,22 +268,23 @@ static bool graph_is_sound(struct ss_graph *graph)
 }
 
 /* Whether claims and facts of the rules are consecutive, and claims shorten their tasks. */
-static bool findings_are_sound(const struct ss_rank_findings *exam, const struct ss_graph *graph)
+static bool findings_are_sound(const struct ss_rank_findings *findings,
+			       const struct ss_graph *graph)
 {
 	uint32_t claims = 0, facts = 0;
 
 	for (uint32_t i = 0; i < ss_rule_count; i++) {
-		const struct ss_found_part *part = &exam->parts[i];
+		const struct ss_found_part *part = &findings->parts[i];
 
 		if (part->claim_from != claims || part->claim_to < claims ||
-		    part->claim_to > exam->claim_count || part->fact_from != facts ||
-		    part->fact_to < facts || part->fact_to > exam->fact_count)
+		    part->claim_to > findings->claim_count || part->fact_from != facts ||
+		    part->fact_to < facts || part->fact_to > findings->fact_count)
 			return false;
 		claims = part->claim_to;
 		facts = part->fact_to;
 	}
-	for (uint32_t i = 0; i < exam->claim_count; i++) {
-		const struct ss_claim *claim = &exam->claims[i];
+	for (uint32_t i = 0; i < findings->claim_count; i++) {
+		const struct ss_claim *claim = &findings->claims[i];
 		int64_t own_ns = graph->tasks[claim->task].own_ns;
 
 		if (claim->own_ns > own_ns || claim->low_ns > own_ns || claim->high_ns > own_ns ||
@@ -295,18 +298,18 @@ static bool findings_are_sound(const struct ss_rank_findings *exam, const struct
 static enum ss_status wide_rank_finish(struct wide_rank *wide, struct ss_memory *memory,
 				       struct ss_error *err)
 {
-	struct ss_rank_findings *exam = &wide->exam;
+	struct ss_rank_findings *findings = &wide->findings;
 	size_t tasks = (size_t)wide->graph.task_count + 1;
 
-	exam->task_count = wide->graph.task_count;
-	if (exam->part_count != ss_rule_count || !graph_is_sound(&wide->graph) ||
-	    !findings_are_sound(exam, &wide->graph))
+	findings->task_count = wide->graph.task_count;
+	if (findings->part_count != ss_rule_count || !graph_is_sound(&wide->graph) ||
+	    !findings_are_sound(findings, &wide->graph))
 		return ss_fail(err, SS_ERR_FORMAT, "its findings contradict themselves");
 	SS_TRY(ss_starts_restore(&wide->graph, err));
-	exam->owner = ss_memory_resize(memory, NULL, 0, tasks);
-	if (!exam->owner)
+	findings->owner = ss_memory_resize(memory, NULL, 0, tasks);
+	if (!findings->owner)
 		return ss_fail_memory(err, "a digest");
-	memset(exam->owner, 0, tasks);
+	memset(findings->owner, 0, tasks);
 	ss_replay_graph_find_delays(&wide->graph);
 	return SS_OK;
 }
@@ -316,7 +319,7 @@ static enum ss_status summary_read_fields(struct ss_rank_summary *summary,
 					  struct ss_fields_reader *reader, struct ss_error *err)
 {
 	struct wide_rank wide = { .graph = { .memory = summary->memory },
-				  .exam = { .memory = summary->memory } };
+				  .findings = { .memory = summary->memory } };
 	enum ss_status status = ss_fields_read(reader, &layout, &wide, err);
 
 	if (status == SS_OK && reader->at != reader->end)
@@ -325,7 +328,7 @@ static enum ss_status summary_read_fields(struct ss_rank_summary *summary,
 		status = wide_rank_finish(&wide, summary->memory, err);
 	if (status == SS_OK)
 		status = ss_packed_make(&summary->graph, &wide.graph, err);
-	summary->exam = wide.exam;
+	summary->findings = wide.findings;
 	summary->file_bytes = wide.file_bytes;
 	ss_replay_graph_release(&wide.graph);
 	return status;
@@ -337,7 +340,7 @@ static void summary_release(void *summary)
 {
 	struct ss_rank_summary *own = summary;
 
-	ss_rank_findings_release(&own->exam);
+	ss_rank_findings_release(&own->findings);
 	ss_packed_release(&own->graph);
 	ss_replay_graph_release(&own->whole);
 	ss_memory_free(own->memory, own, sizeof(*own));
@@ -368,7 +371,8 @@ static enum ss_status summary_finish_unpacked(void *summary, const struct ss_sub
 {
 	struct ss_rank_summary *own = summary;
 
-	return ss_rank_findings_make(&own->exam, subject, digest, &own->whole, own->memory, err);
+	return ss_rank_findings_make(&own->findings, subject, digest, &own->whole, own->memory,
+				     err);
 }
 
 static enum ss_status summary_finish(void *summary, const struct ss_subject *subject,
@@ -400,13 +404,13 @@ static enum ss_status snapshot_summary_make(void **out, const struct ss_snapshot
 		return ss_fail_memory(err, "what was found in a snapshot");
 	*summary = (struct ss_snapshot_summary){ .memory = memory };
 	ss_arena_init(&summary->arena, memory);
-	status = ss_rule_memory_findings_make(&summary->exam, subject, &summary->arena, err);
+	status = ss_rule_memory_findings_make(&summary->findings, subject, &summary->arena, err);
 	if (status != SS_OK) {
 		snapshot_summary_release(summary);
 		return status;
 	}
-	for (uint32_t i = 0; i < summary->exam.count; i++)
-		summary->exam.items[i].device = NULL;
+	for (uint32_t i = 0; i < summary->findings.count; i++)
+		summary->findings.items[i].device = NULL;
 	*out = summary;
 	return SS_OK;
 }

@@ -50,11 +50,11 @@ size_t ss_find_stem(const char *path, bool derived)
 	return length > ending ? length - ending : length;
 }
 
-/* What a folder has beside traces: for the sentence where it has none. */
+/* What a folder has besides traces, for the error if it has no traces. */
 struct folder_others {
 	uint32_t count;
 	char first[96];   /* the first of them in the order of names */
-	const char *what; /* what `first` is, where its name shows it */
+	const char *what; /* what `first` is, if its name shows it */
 };
 
 static void others_add_name(struct folder_others *others, const char *name)
@@ -168,11 +168,11 @@ static struct dirent *folder_next_entry(DIR *dir, const char *folder, enum ss_st
 	return entry;
 }
 
-/* A name in a folder for which stat() fails: opening it reports why. */
+/* A name for which stat() fails: opening the file reports why. */
 static enum ss_status paths_add_unknown(struct ss_paths *out, struct ss_arena *arena,
 					const char *path, struct ss_error *err)
 {
-	/* a link to nowhere, or one that went since its name was read */
+	/* a broken link, or a file that was removed after its name was read */
 	if (errno == ENOENT || errno == ELOOP || errno == ENOTDIR)
 		return SS_OK;
 	if (ss_find_is_trace(path))
@@ -185,7 +185,7 @@ static enum ss_status paths_add_entry(struct ss_paths *out, struct ss_arena *are
 				      const char *path, int depth, struct folder_others *others,
 				      struct ss_error *err);
 
-/* Adds the traces of a folder and of those below it; hidden names are left out. */
+/* Adds the traces of a folder and its subfolders, except hidden ones. */
 static enum ss_status paths_add_folder(struct ss_paths *out, struct ss_arena *arena,
 				       const char *folder, int depth, struct folder_others *others,
 				       struct ss_error *err)
@@ -237,7 +237,7 @@ static enum ss_status paths_add_entry(struct ss_paths *out, struct ss_arena *are
 	return SS_OK;
 }
 
-/* A path that cannot be opened: what it is instead, or what the system says. */
+/* A path that cannot be opened: says what it is instead, or what the system reports. */
 static enum ss_status fail_open(const char *path, int reason, struct ss_error *err)
 {
 	const char *url = ss_foreign_url(path);
@@ -301,7 +301,7 @@ void ss_find_release(struct ss_paths *paths, struct ss_memory *memory)
 
 /* --- packs next to the files they were made from --------------------------------------------- */
 
-/* Where a path has no folder, its file is beside us. */
+/* A path without a folder is in the current one. */
 static int path_folder_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -309,7 +309,7 @@ static int path_folder_length(const char *path)
 	return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* Where the file that a pack was made of would lie. */
+/* The path at which the original file of a pack would be. */
 static bool path_beside_pack(const char *pack, const struct ss_pack_origin *origin, char out[4096])
 {
 	return !strchr(origin->name, '/') &&
@@ -329,7 +329,7 @@ const char *ss_find_original(const char *pack, struct ss_arena *arena)
 	return ss_arena_copy(arena, path, strlen(path));
 }
 
-/* The listed file that a pack was made of; NULL: it is not listed, or not in this folder. */
+/* The listed original file of a pack; NULL: not listed, or not in this folder. */
 static struct ss_path *listed_origin(const struct ss_paths *paths, const char *pack,
 				     const struct ss_pack_origin *origin)
 {
@@ -349,7 +349,7 @@ static bool path_is_listed(const struct ss_paths *paths, const char *path)
 	return bsearch(&wanted, paths->items, paths->count, sizeof(*paths->items), path_compare);
 }
 
-/* Whether a file that the pack was made of by its name ("rank0.json.gz") is listed. */
+/* Whether the original file of a pack, by its name ("rank0.json.gz"), is listed. */
 static bool original_is_listed(const struct ss_paths *paths, const char *pack)
 {
 	int length = (int)ss_find_stem(pack, true);
@@ -368,7 +368,7 @@ static bool original_is_listed(const struct ss_paths *paths, const char *pack)
 	return false;
 }
 
-/* Its file is read instead: both would count everything twice. */
+/* The original file is read instead: with both, everything would count twice. */
 static enum ss_status choice_drop_pack(uint32_t index, bool *dropped, struct ss_pack_choice *out)
 {
 	dropped[index] = true;
@@ -376,7 +376,10 @@ static enum ss_status choice_drop_pack(uint32_t index, bool *dropped, struct ss_
 	return SS_OK;
 }
 
-/* Marks what is dropped: the file of a pack, or a pack whose file has changed since. */
+/*
+ * Marks what is dropped: the original file of a pack, or a pack whose original file has changed
+ * since.
+ */
 static enum ss_status choice_mark_pack(struct ss_paths *paths, uint32_t index, bool *dropped,
 				       struct ss_memory *memory, struct ss_pack_choice *out,
 				       struct ss_error *err)
@@ -387,10 +390,10 @@ static enum ss_status choice_mark_pack(struct ss_paths *paths, uint32_t index, b
 	struct stat info;
 	enum ss_status status = ss_unpack_origin(pack, memory, &origin, err);
 
-	/* the disk may be able to read it a moment later */
+	/* the disk may read it the next time */
 	if (status == SS_ERR_IO && original_is_listed(paths, pack))
 		return choice_drop_pack(index, dropped, out);
-	/* one that cannot be read says so when it is loaded */
+	/* a pack that cannot be read is reported when it is loaded */
 	if (status != SS_OK)
 		return status == SS_ERR_LIMIT ? status : SS_OK;
 	file = listed_origin(paths, pack, &origin);

@@ -18,7 +18,7 @@ struct ss_path {
 	const char *path;
 	bool from_folder;             /* found, not named: need not be a trace */
 	const struct ss_input *input; /* lent; NULL: it is on disk */
-	bool stands_in;               /* a pack for whose file there is no entry */
+	bool stands_in;               /* a pack without an entry for its original file */
 };
 
 struct ss_paths {
@@ -57,17 +57,17 @@ bool ss_find_is_digest(const char *path);
 bool ss_find_is_snapshot(const char *path);
 
 /*
- * A pack and the file that it was made of are one trace. Where both are listed
- * and lie in one folder, the file goes from the list; a pack of a file that is another
- * one by now (its length tells) goes itself. Adds to `out`.
+ * A pack and its original file are one trace. If both are listed and in one folder, the original is
+ * removed from the list, or the pack, if the original has changed since (its length differs). Adds
+ * to `out`.
  */
 SS_MUST_USE
 enum ss_status ss_find_choose_packs(struct ss_paths *paths, struct ss_memory *memory,
 				    struct ss_pack_choice *out, struct ss_error *err);
 
 /*
- * The file beside a pack that it was made of, where it is still there and as long as it was;
- * NULL: it is not. For packs of which no more than this can be read.
+ * The original file beside a pack, if it still exists with the same length; else NULL. For packs of
+ * which only the origin can be read.
  */
 const char *ss_find_original(const char *pack, struct ss_arena *arena);
 
@@ -75,32 +75,31 @@ const char *ss_find_original(const char *pack, struct ss_arena *arena);
 int ss_find_compare_names(const char *a, const char *b);
 
 /*
- * rank_names.c: the rank that a path tells, or -1: the name of the file ("rank3.json",
- * "worker0.pt.trace.json.gz", "trace_r2.json", "TP-1.trace.json"), else a folder that is
- * called after a rank ("rank_0/trace.json").
+ * rank_names.c: the rank in a path, or -1: from the name of the file ("rank3.json",
+ * "worker0.pt.trace.json.gz", "trace_r2.json", "TP-1.trace.json"), else from a folder that is named
+ * after a rank ("rank_0/trace.json").
  */
 int64_t ss_find_rank(const char *path);
 
-/* The same by the name of the file alone. */
+/* The same from the name of the file alone. */
 int64_t ss_find_rank_in_name(const char *path);
 
 /*
- * When a trace was written, in ns since 1970, as tensorboard_trace_handler has it in the name
- * ("host_1234.1700000000000.pt.trace.json"); -1: the name does not tell.
+ * When a trace was written, in ns since 1970, from a name that tensorboard_trace_handler made
+ * ("host_1234.1700000000000.pt.trace.json"); -1: not in the name.
  */
 int64_t ss_find_time_in_name(const char *path);
 
 /*
- * foreign_file.c: recognizes files that no reader takes, and says what leads on.
- *
- * People pass what lies beside a trace: a report of another profiler, an archive, a checkpoint, a
- * pointer of Git LFS. Each kind has one sentence: what the file is, why that does not work, and
- * what to do. To add a kind: an entry in foreign_file.c.
+ * foreign_file.c: recognizes files that no reader takes, and says what to do. People pass what is
+ * next to a trace: a report of another profiler, an archive, a checkpoint, a pointer of Git LFS.
+ * Each kind has one sentence: what the file is, why that does not work, and what to do. To add a
+ * kind: an entry in foreign_file.c.
  */
 
 /*
- * What a file is, by its first bytes (decompressed) and, where they do not tell, by its name
- * (NULL: it has none): "it is a tar archive: ...". NULL: it may be a trace or a snapshot.
+ * What a file is, by its first bytes (decompressed) or else by its name (NULL: it has none): "it is
+ * a tar archive: ...". NULL: it may be a trace or a snapshot.
  */
 const char *ss_foreign_file(const char *bytes, size_t length, const char *name, bool takes_pickles);
 

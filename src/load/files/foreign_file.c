@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foreign_file.c - kinds of files that are no traces, by first bytes, by content and by name.
+ * foreign_file.c - kinds of files that are not traces, by first bytes, by content and by name.
  */
 
 #include <string.h>
@@ -163,7 +163,7 @@ static const char *foreign_by_magic(const char *bytes, size_t length)
 
 /* --- by the text ------------------------------------------------------------------------- */
 
-/* Up to a letter that the end of what was read may have cut. */
+/* The length without a last character that the end of the bytes may have cut. */
 static bool bytes_are_text(const char *bytes, size_t length)
 {
 	size_t letters = 0;

@@ -11,7 +11,7 @@
 #include "trace/args.h"
 #include "trace/formats.h"
 
-/* Refuses what is neither a trace nor, where those are taken, a snapshot. */
+/* Refuses what is neither a trace nor, if the caller takes them, a snapshot. */
 static enum ss_status refuse_foreign_files(const struct ss_path *path, bool takes_snapshots,
 					   struct ss_source *source, struct ss_error *err)
 {
@@ -101,7 +101,7 @@ struct contents_search {
 	struct ss_text made, list;
 };
 
-/* A list of inputs is one text here, with quotes around each: without them it is plain or not. */
+/* A list of inputs is one text here, each input in quotes, which the redactor does not expect. */
 static bool input_list_is_plain(struct contents_search *looking, const struct ss_string *text)
 {
 	looking->list.length = 0;
@@ -136,7 +136,10 @@ static void contents_note_texts(struct contents_search *looking, const struct ss
 				   id);
 }
 
-/* Texts by what refers to them; the rest are names. */
+/*
+ * Texts by what refers to them; the rest are names. What was not recorded refers to text 0, the
+ * empty one, whose class does not matter.
+ */
 static void contents_classify_texts(const struct ss_trace *trace, uint8_t *classes)
 {
 	const struct ss_trace_info *info = &trace->info;

@@ -18,17 +18,17 @@ enum ss_status ss_job_open_source(const struct ss_path *path, bool takes_snapsho
 				  struct ss_source **out, struct ss_error *err);
 
 /*
- * Leaves packs that were found in a folder out of the list: the files they were made of stay. Fails
- * where there is nothing else.
+ * Removes packs that were found in a folder from the list; their original files stay. Fails if
+ * nothing else is listed.
  */
 SS_MUST_USE
 enum ss_status ss_job_drop_packs(struct ss_paths *paths, struct ss_error *err);
 
-/* The path as it is shown: a name can hold any byte. NULL: no memory. */
+/* The path as it is shown: a name can contain any byte. NULL: no memory. */
 const char *ss_job_shown_path(struct ss_redactor *redactor, const char *path,
 			      struct ss_arena *arena);
 
-/* Notes what a redactor would replace of what was read, each distinct text once. */
+/* Records the texts that a redactor would replace, each distinct text once. */
 void ss_contents_of_trace(struct ss_redactor *redactor, const struct ss_trace *trace);
 void ss_contents_of_snapshot(struct ss_redactor *redactor, const struct ss_snapshot *snapshot);
 

@@ -31,8 +31,8 @@ static int64_t rank_number_after(const char *name, const char *word)
 }
 
 /*
- * The number of a place in one dimension of parallelism, "TP-1": the word stands by itself, in
- * either case, with '-' or '_' before the number.
+ * The position in one dimension of parallelism, "TP-1": a word of its own, in upper or lower case,
+ * with '-' or '_' before the number.
  */
 static int64_t rank_coordinate(const char *name, const char *dimension)
 {
@@ -50,8 +50,8 @@ static int64_t rank_coordinate(const char *name, const char *dimension)
 }
 
 /*
- * Engines name files after their place in each dimension. One dimension is the rank; of several
- * the others must be 0, since how large they are is not in the name.
+ * Engines name files after their position in each dimension. With one dimension the position is the
+ * rank; with several the others must be 0, because their sizes are not in the name.
  */
 static int64_t rank_of_coordinates(const char *name)
 {
@@ -125,10 +125,10 @@ int64_t ss_find_rank_in_name(const char *path)
 	return rank >= 0 ? rank : rank_before_step(name);
 }
 
-/* A folder that is called after a rank, and after nothing else: "rank_0", "TP-1". */
+/* A folder whose whole name is a rank: "rank_0", "TP-1". */
 static int64_t rank_of_folder(const char *folder, size_t length)
 {
-	/* "tp2" is how many there are, "TP-2" is one of them */
+	/* "tp2" is the size of the dimension, "TP-2" a position in it */
 	static const char *const words[] = { "rank", "worker", "tp-", "tp_" };
 
 	for (size_t i = 0; i < SS_COUNT(words); i++) {
@@ -148,7 +148,7 @@ static int64_t rank_of_folder(const char *folder, size_t length)
 	return -1;
 }
 
-/* A trace can lie one or two folders below that of its rank: "rank_0/profile/trace.json". */
+/* A trace can be one or two folders below that of its rank: "rank_0/profile/trace.json". */
 #define FOLDERS_UP 2
 
 int64_t ss_find_rank(const char *path)

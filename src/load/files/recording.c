@@ -28,7 +28,7 @@ static uint64_t recording_first_step(const struct ss_trace *trace)
 	return ss_hash_bytes(name, strlen(name));
 }
 
-/* Longer ones are cut: they stand in every output. */
+/* Longer texts are cut, because every output shows them. */
 #define RUN_TEXT_MAX 2048
 
 /* NULL for the empty text; false: no memory. */
@@ -84,7 +84,7 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 		return false;
 	if (out->is_cut)
 		out->cut_steps = trace->steps.count - trace->steps.kept_count;
-	/* without a wall clock they are those of the file: enough to know a copy */
+	/* without a wall clock these are times of the file: enough to recognize a copy */
 	out->has_clock = !__builtin_add_overflow(trace->origin_ns, base_ns, &out->start_ns) &&
 			 !__builtin_add_overflow(out->start_ns, trace->span_ns, &out->end_ns) &&
 			 out->start_ns >= SS_WALL_CLOCK_MIN;

@@ -18,12 +18,12 @@ struct ss_recording {
 	bool has_collectives;
 	bool is_cut;       /* the file is truncated */
 	bool is_damaged;   /* its compressed data fails the check */
-	bool lacks_calls;  /* of the runtime, though a device worked */
+	bool lacks_calls;  /* runtime calls are missing, though a device worked */
 	bool lacks_device; /* no device events, though there was a device */
 	bool lacks_stacks, lacks_shapes, lacks_memory; /* flags that were off */
-	bool is_one_step;                              /* nothing shows whether its step is whole */
+	bool is_one_step;        /* nothing shows whether its step is complete */
 	uint32_t cut_steps;      /* steps that do not count because the file is cut */
-	char *run[SS_RUN_FACTS]; /* what it says about its run; NULL: nothing */
+	char *run[SS_RUN_FACTS]; /* what the file says about its run; NULL: nothing */
 	char *trace_id;          /* of this recording; NULL: not recorded */
 	struct ss_device_size *sizes;
 	uint32_t size_count, size_capacity;

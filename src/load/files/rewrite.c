@@ -16,10 +16,10 @@
 /* Read at once; an event that is longer makes the buffer grow. */
 #define BLOCK_BYTES ((size_t)1 << 20)
 
-/* No event is as long as this; what is, is not one. */
+/* No event is this long: a longer item is not an event. */
 #define EVENT_BYTES_MAX ((size_t)64 << 20)
 
-/* The largest event of real traces has 60 kB: in one of this size another may lie. */
+/* The largest event of real traces has 60 kB: an item of this size may contain another event. */
 #define SUSPECT_BYTES ((ptrdiff_t)1 << 20)
 
 /* At most this many processes per file. */
@@ -121,7 +121,10 @@ static void rewrite_id(struct event_rewriter *rewriter, const struct ss_json_spa
 		digits = value->text[i] >= '0' && value->text[i] <= '9';
 		id = id * 10 + (uint64_t)(value->text[i] - '0');
 	}
-	/* what has no room below the number of the file would meet others: it becomes a text */
+	/*
+	 * an id that does not fit below the number of the file could equal others: it becomes a
+	 * text
+	 */
 	if (digits && id < (uint64_t)1 << ID_BITS) {
 		ss_text_addf(&rewriter->out, "%" PRIu64,
 			     id + ((uint64_t)rewriter->rewrite->number << ID_BITS));
@@ -223,7 +226,7 @@ static bool rewriter_copy_event(struct event_rewriter *rewriter, const struct ss
 		return false;
 	ss_text_add_string(&rewriter->out, "{");
 	for (bool first = true;; first = false) {
-		/* a key with quotes in it is two with something missing between them */
+		/* a key that contains quotes is two keys with something missing between them */
 		if (ss_json_key(&json, first, &key) != SS_JSON_OK || json.odd_quotes)
 			return false;
 		if (key.type == SS_JSON_NONE)
@@ -268,7 +271,7 @@ static enum ss_status rewriter_write_event(struct event_rewriter *rewriter,
 
 /* --- the document ---------------------------------------------------------------------------- */
 
-/* Does another event seem to begin inside of the item? Then it lacks its end. */
+/* Does another event seem to begin inside the item? Then the end of the item is missing. */
 static bool item_lacks_end(const char *start, const char *end)
 {
 	const char *undecided;
@@ -278,8 +281,8 @@ static bool item_lacks_end(const char *start, const char *end)
 }
 
 /*
- * The second try at an item, no further than where the next event seems to begin: as JSON,
- * then carefully. What cannot be read is BAD, and the cursor stands at that event.
+ * The second try at an item, up to where the next event seems to begin: as JSON, then carefully.
+ * BAD: it cannot be read, and the cursor is at that event.
  */
 static enum ss_json_result rewriter_read_within(struct ss_json *json, struct ss_json_span *event,
 						bool *careful)
@@ -304,7 +307,7 @@ static enum ss_json_result rewriter_read_within(struct ss_json *json, struct ss_
 	return SS_JSON_BAD;
 }
 
-/* MORE: the item is not all there; the cursor stands where it was. */
+/* MORE: the text ends within the item; the cursor has not moved. */
 static enum ss_json_result rewriter_read_item(struct event_rewriter *rewriter,
 					      struct ss_json_span *event, bool *careful)
 {
@@ -313,7 +316,7 @@ static enum ss_json_result rewriter_read_item(struct event_rewriter *rewriter,
 	enum ss_json_result result = SS_JSON_BAD;
 
 	*careful = false;
-	/* where many are broken, each would be read to the end of the text */
+	/* if many are broken, each would otherwise be read to the end of the text */
 	if (!rewriter->is_wary) {
 		result = ss_json_value(json, event);
 		if (result != SS_JSON_BAD &&
@@ -347,7 +350,7 @@ static enum ss_json_result rewriter_copy_item(struct event_rewriter *rewriter,
 		rewriter->rewrite->broken++;
 	rewriter->is_wary = rewriter->rewrite->broken != broken;
 	if (result == SS_JSON_OK && rewriter->is_wary) {
-		/* events that it swallowed are read again */
+		/* events inside it are read again */
 		next = ss_reader_find_event(start + 1, json->at, true, &undecided);
 		json->at = next ? next : json->at;
 	}

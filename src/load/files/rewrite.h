@@ -15,8 +15,8 @@
 
 struct ss_rewrite {
 	struct ss_memory *memory;
-	uint32_t number;   /* of the file: processes and ids of two files never meet */
-	const char *title; /* stands before the names of its processes: "rank 3" */
+	uint32_t number;   /* of the file: keeps processes and ids of two files apart */
+	const char *title; /* prefix of the names of its processes: "rank 3" */
 	/* Moves a time of the file (its ts in ns) to that of the result. */
 	int64_t (*align)(void *context, int64_t file_ns);
 	void *align_context;

@@ -232,18 +232,18 @@ bool ss_fragmentation_find(const struct ss_growth *memories, uint32_t from, uint
 	       ss_amount_subtract(out->last_bytes, middle_bytes) >= growth_bytes / LATER_SHARE;
 }
 
-struct keeper_key {
+struct leak_holder_key {
 	uint32_t pool, name, line;
 };
 
-struct keeper {
+struct leak_holder {
 	int64_t bytes;
 	uint32_t op, place;
 };
 
-struct keepers {
+struct leak_holders {
 	struct ss_records keys;
-	struct keeper *items;
+	struct leak_holder *items;
 	uint32_t capacity;
 	const struct ss_leak *leaks;
 	uint32_t *leak; /* per pool: number + 1 of its leak, 0: none */
@@ -252,39 +252,39 @@ struct keepers {
 };
 
 /* Adds an allocation to what its operator and line keep. */
-static bool keepers_add(const struct ss_allocs *allocs, const uint32_t *lines,
-			struct keepers *keepers, uint32_t event)
+static bool leak_holders_add(const struct ss_allocs *allocs, const uint32_t *lines,
+			     struct leak_holders *holders, uint32_t event)
 {
 	uint32_t op = allocs->holder[event], place = allocs->place[event], at;
-	uint32_t before = keepers->keys.count;
-	struct keeper_key key = { allocs->pools.pool[event], 0, 0 };
+	uint32_t before = holders->keys.count;
+	struct leak_holder_key key = { allocs->pools.pool[event], 0, 0 };
 
 	if (op != SS_NO_ROW)
 		key.name = allocs->trace->slices.name[op];
 	if (place != SS_NO_ROW)
 		key.line = lines[place];
-	at = ss_records_add(&keepers->keys, &key);
+	at = ss_records_add(&holders->keys, &key);
 	if (at == SS_NO_ID ||
-	    !ss_memory_reserve(allocs->memory, (void **)&keepers->items, &keepers->capacity,
-			       keepers->keys.count, sizeof(*keepers->items)))
+	    !ss_memory_reserve(allocs->memory, (void **)&holders->items, &holders->capacity,
+			       holders->keys.count, sizeof(*holders->items)))
 		return false;
-	if (keepers->keys.count != before)
-		keepers->items[at] = (struct keeper){ 0, op, place };
-	keepers->items[at].bytes = ss_amount_add(keepers->items[at].bytes,
+	if (holders->keys.count != before)
+		holders->items[at] = (struct leak_holder){ 0, op, place };
+	holders->items[at].bytes = ss_amount_add(holders->items[at].bytes,
 						 allocs->trace->allocations.bytes[event]);
 	return true;
 }
 
 /* Whether what a step makes is in the rises that are judged. */
-static bool keepers_is_judged(const struct keepers *keepers, uint32_t pool)
+static bool leak_holders_is_judged(const struct leak_holders *holders, uint32_t pool)
 {
-	return keepers->left[pool] &&
-	       keepers->left[pool] <= keepers->leaks[keepers->leak[pool] - 1].rises;
+	return holders->left[pool] &&
+	       holders->left[pool] <= holders->leaks[holders->leak[pool] - 1].rises;
 }
 
 /* What was made in the steps before the last and never freed, by operator and line. */
-static bool find_keepers(const struct ss_allocs *allocs, const uint32_t *lines,
-			 struct keepers *keepers)
+static bool find_leak_holders(const struct ss_allocs *allocs, const uint32_t *lines,
+			      struct leak_holders *holders)
 {
 	const struct ss_allocations *events = &allocs->trace->allocations;
 	uint32_t at = 0;
@@ -293,31 +293,31 @@ static bool find_keepers(const struct ss_allocs *allocs, const uint32_t *lines,
 		uint32_t step = measured_step_at(&allocs->trace->steps, &at, events->start_ns[i]);
 		uint32_t pool = allocs->pools.pool[i];
 
-		if (step == SS_NO_ROW || !keepers->leak[pool] || events->out_of_memory[i])
+		if (step == SS_NO_ROW || !holders->leak[pool] || events->out_of_memory[i])
 			continue;
-		if (keepers->step[pool] != step + 1) {
-			keepers->step[pool] = step + 1;
-			keepers->left[pool]--;
+		if (holders->step[pool] != step + 1) {
+			holders->step[pool] = step + 1;
+			holders->left[pool]--;
 		}
-		if (keepers_is_judged(keepers, pool) && ss_allocs_is_made(allocs, i) &&
+		if (leak_holders_is_judged(holders, pool) && ss_allocs_is_made(allocs, i) &&
 		    events->address[i] && allocs->pair[i] == SS_NO_ROW &&
-		    !keepers_add(allocs, lines, keepers, i))
+		    !leak_holders_add(allocs, lines, holders, i))
 			return false;
 	}
 	return true;
 }
 
-static void keepers_choose(const struct keepers *keepers, struct ss_leak *leaks)
+static void leak_holders_choose(const struct leak_holders *holders, struct ss_leak *leaks)
 {
-	for (uint32_t i = 0; i < keepers->keys.count; i++) {
-		const struct keeper_key *key = ss_records_at(&keepers->keys, i);
-		struct ss_leak *leak = &leaks[keepers->leak[key->pool] - 1];
+	for (uint32_t i = 0; i < holders->keys.count; i++) {
+		const struct leak_holder_key *key = ss_records_at(&holders->keys, i);
+		struct ss_leak *leak = &leaks[holders->leak[key->pool] - 1];
 
-		if (keepers->items[i].bytes <= leak->most_bytes)
+		if (holders->items[i].bytes <= leak->most_bytes)
 			continue;
-		leak->most_bytes = keepers->items[i].bytes;
-		leak->op = keepers->items[i].op;
-		leak->place = keepers->items[i].place;
+		leak->most_bytes = holders->items[i].bytes;
+		leak->op = holders->items[i].op;
+		leak->place = holders->items[i].place;
 	}
 }
 
@@ -325,25 +325,25 @@ enum ss_status ss_leaks_blame(const struct ss_allocs *allocs, const uint32_t *li
 			      struct ss_leak *leaks, uint32_t count, struct ss_error *err)
 {
 	size_t pools = (size_t)allocs->pools.count + 1;
-	struct keepers keepers = { .leaks = leaks };
+	struct leak_holders holders = { .leaks = leaks };
 	struct ss_arena scratch;
 	bool whole;
 
 	ss_arena_init(&scratch, allocs->memory);
-	keepers.leak = SS_ARENA_NEW(&scratch, uint32_t, pools);
-	keepers.left = SS_ARENA_NEW(&scratch, uint32_t, pools);
-	keepers.step = SS_ARENA_NEW(&scratch, uint32_t, pools);
-	whole = keepers.leak && keepers.left && keepers.step &&
-		ss_records_init(&keepers.keys, allocs->memory, sizeof(struct keeper_key));
+	holders.leak = SS_ARENA_NEW(&scratch, uint32_t, pools);
+	holders.left = SS_ARENA_NEW(&scratch, uint32_t, pools);
+	holders.step = SS_ARENA_NEW(&scratch, uint32_t, pools);
+	whole = holders.leak && holders.left && holders.step &&
+		ss_records_init(&holders.keys, allocs->memory, sizeof(struct leak_holder_key));
 	for (uint32_t i = 0; whole && i < count; i++) {
-		keepers.leak[leaks[i].pool] = i + 1;
-		keepers.left[leaks[i].pool] = leaks[i].steps;
+		holders.leak[leaks[i].pool] = i + 1;
+		holders.left[leaks[i].pool] = leaks[i].steps;
 	}
-	whole = whole && find_keepers(allocs, lines, &keepers);
+	whole = whole && find_leak_holders(allocs, lines, &holders);
 	if (whole)
-		keepers_choose(&keepers, leaks);
-	ss_memory_free(allocs->memory, keepers.items, keepers.capacity * sizeof(*keepers.items));
-	ss_records_release(&keepers.keys);
+		leak_holders_choose(&holders, leaks);
+	ss_memory_free(allocs->memory, holders.items, holders.capacity * sizeof(*holders.items));
+	ss_records_release(&holders.keys);
 	ss_arena_release(&scratch);
 	return whole ? SS_OK : ss_fail_memory(err, "what leaks");
 }

@@ -14,10 +14,14 @@ struct climb {
 	int64_t low_bytes, top_bytes;
 	int64_t top_event; /* -1: before the first one, which is no event to go to */
 	bool falls;        /* the last peak is passed, and nothing has risen since */
-	int64_t event;
+	int64_t event;     /* asked: what is the peak before and after it? */
 	struct ss_summits *out;
 };
 
+/*
+ * Counts the top as a peak if it rose enough, and notes where it lies: before the asked event, at
+ * it (its number is then known), or after it.
+ */
 static void climb_add_summit(struct climb *climb)
 {
 	struct ss_summits *out = climb->out;

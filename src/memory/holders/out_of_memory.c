@@ -34,7 +34,7 @@ bool ss_out_of_memory_has_expandable(const struct ss_snapshot *snapshot)
 }
 
 /* What lines that leak had kept by then; -1: no memory. */
-static int64_t leaked_before(const struct ss_retained *kept, const struct ss_live_blocks *held,
+static int64_t leaked_before(const struct ss_retained *retained, const struct ss_live_blocks *held,
 			     const struct ss_snapshot_places *spots)
 {
 	size_t count = (size_t)spots->texts.count + 1;
@@ -44,14 +44,15 @@ static int64_t leaked_before(const struct ss_retained *kept, const struct ss_liv
 	if (!leaks)
 		return -1;
 	memset(leaks, 0, count);
-	for (uint32_t i = 0; i < kept->count && kept->lines[i].leak_steps; i++)
-		leaks[kept->lines[i].line] = 1;
+	for (uint32_t i = 0; i < retained->count && retained->lines[i].leak_steps; i++)
+		leaks[retained->lines[i].line] = 1;
 	for (uint32_t i = 0; i < held->count; i++) {
 		const struct ss_live_block *block = &held->items[i];
 
 		/* what the running step made may still be needed */
 		if (block->row != SS_NO_ROW && leaks[spots->line[block->stack]] &&
-		    ss_snapshot_steps_round(&kept->rounds, block->row) < kept->complete_steps)
+		    ss_snapshot_steps_round(&retained->rounds, block->row) <
+			    retained->complete_steps)
 			bytes = ss_amount_add(bytes, block->bytes);
 	}
 	ss_memory_free(held->memory, leaks, count);
@@ -95,7 +96,7 @@ enum ss_status ss_out_of_memory_find(const struct ss_snapshot_subject *subject,
 {
 	const struct ss_snapshot_events *events = &subject->snapshot->events;
 	struct ss_live_blocks held;
-	struct ss_retained kept;
+	struct ss_retained retained;
 	enum ss_status status;
 
 	*out = (struct ss_out_of_memory){ .oom = oom,
@@ -107,10 +108,10 @@ enum ss_status ss_out_of_memory_find(const struct ss_snapshot_subject *subject,
 
 		*bytes = ss_amount_add(*bytes, held.items[i].bytes);
 	}
-	status = ss_retained_init(&kept, subject, device, err);
+	status = ss_retained_init(&retained, subject, device, err);
 	if (status == SS_OK) {
-		out->leaked_bytes = leaked_before(&kept, &held, subject->spots);
-		ss_retained_release(&kept);
+		out->leaked_bytes = leaked_before(&retained, &held, subject->spots);
+		ss_retained_release(&retained);
 		out->leaked_at_least = device->begins_in_middle;
 		find_oom_cause(subject->snapshot, out);
 		if (out->leaked_bytes < 0)

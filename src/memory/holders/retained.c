@@ -52,28 +52,29 @@ static void count_step(struct stack_sums *sums, uint32_t step, int64_t requested
 		sums->most_bytes = sums->step_bytes;
 }
 
-static bool is_leak(const struct ss_retained *kept, const struct stack_sums *sums,
+static bool is_leak(const struct ss_retained *retained, const struct stack_sums *sums,
 		    enum ss_stack_phase phase)
 {
 	uint32_t needed = LEAK_STEPS;
 
-	if (kept->complete_steps - kept->rounds.before < LEAK_STEPS &&
+	if (retained->complete_steps - retained->rounds.before < LEAK_STEPS &&
 	    (phase == SS_STACK_FORWARD || phase == SS_STACK_OTHER))
 		needed = LEAK_STEPS_SHORT;
-	return kept->rounds.has_steps && sums->run >= needed &&
-	       sums->last_step + 1 == kept->complete_steps && 2 * sums->run > sums->made_steps &&
+	return retained->rounds.has_steps && sums->run >= needed &&
+	       sums->last_step + 1 == retained->complete_steps &&
+	       2 * sums->run > sums->made_steps &&
 	       sums->step_bytes >= sums->most_bytes / LEAK_EVENNESS;
 }
 
 /* Whether a round is a step, and whole. */
-static bool is_complete_step(const struct ss_retained *kept, uint32_t round)
+static bool is_complete_step(const struct ss_retained *retained, uint32_t round)
 {
-	return round >= kept->rounds.before && round < kept->complete_steps;
+	return round >= retained->rounds.before && round < retained->complete_steps;
 }
 
 /* What each stack allocates and keeps, step by step. */
 static void sum_stacks(const struct ss_snapshot_subject *subject,
-		       const struct ss_device_memory *device, struct ss_retained *kept,
+		       const struct ss_device_memory *device, struct ss_retained *retained,
 		       struct stack_sums *stacks)
 {
 	const struct ss_snapshot_events *events = &subject->snapshot->events;
@@ -82,12 +83,13 @@ static void sum_stacks(const struct ss_snapshot_subject *subject,
 	for (uint32_t row = device->first; row < device->first + device->count; row++) {
 		struct stack_sums *sums = &stacks[events->stack[row]];
 
-		while (step + 1 < kept->rounds.count && kept->rounds.starts[step + 1] <= row)
+		while (step + 1 < retained->rounds.count &&
+		       retained->rounds.starts[step + 1] <= row)
 			step++;
 		if (events->action[row] != SS_ACTION_ALLOC)
 			continue;
 		sums->made++;
-		if (is_complete_step(kept, step) && sums->made_step != step + 1) {
+		if (is_complete_step(retained, step) && sums->made_step != step + 1) {
 			sums->made_step = step + 1;
 			sums->made_steps++;
 		}
@@ -95,13 +97,14 @@ static void sum_stacks(const struct ss_snapshot_subject *subject,
 		    ss_history_is_loose(subject->history, row))
 			continue;
 		count_kept(sums, row, subject->history->bytes[row], events->bytes[row]);
-		if (is_complete_step(kept, step))
+		if (is_complete_step(retained, step))
 			count_step(sums, step, events->bytes[row]);
 	}
 }
 
 /* Adds what a stack keeps to its line; the stack that keeps most stands for the line. */
-static void retained_add_stack(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
+static void retained_add_stack(struct ss_retained *retained,
+			       const struct ss_snapshot_subject *subject,
 			       struct ss_retained_line *line, uint32_t stack,
 			       const struct stack_sums *sums)
 {
@@ -118,7 +121,7 @@ static void retained_add_stack(struct ss_retained *kept, const struct ss_snapsho
 	line->blocks += sums->blocks;
 	line->bytes = ss_amount_add(line->bytes, sums->bytes);
 	line->requested_bytes = ss_amount_add(line->requested_bytes, sums->requested_bytes);
-	if (!is_leak(kept, sums, (enum ss_stack_phase)subject->spots->phase[stack]))
+	if (!is_leak(retained, sums, (enum ss_stack_phase)subject->spots->phase[stack]))
 		return;
 	if (sums->run > line->leak_steps)
 		line->leak_steps = sums->run;
@@ -129,75 +132,77 @@ static void retained_add_stack(struct ss_retained *kept, const struct ss_snapsho
 SS_COMPARATOR(retained_line_compare, struct ss_retained_line,
 	      SS_DESCENDING(leak_step_bytes) SS_DESCENDING(bytes) SS_ASCENDING(line))
 
-static void order_lines(struct ss_retained *kept)
+static void order_lines(struct ss_retained *retained)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < kept->count; i++) {
-		if (!kept->lines[i].blocks)
+	for (uint32_t i = 0; i < retained->count; i++) {
+		if (!retained->lines[i].blocks)
 			continue;
-		kept->leak_step_bytes = ss_amount_add(kept->leak_step_bytes,
-						      kept->lines[i].leak_step_bytes);
-		kept->lines[count++] = kept->lines[i];
+		retained->leak_step_bytes = ss_amount_add(retained->leak_step_bytes,
+							  retained->lines[i].leak_step_bytes);
+		retained->lines[count++] = retained->lines[i];
 	}
-	kept->count = count;
+	retained->count = count;
 	if (count)
-		qsort(kept->lines, count, sizeof(*kept->lines), retained_line_compare);
+		qsort(retained->lines, count, sizeof(*retained->lines), retained_line_compare);
 }
 
-static bool sum_lines(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
+static bool sum_lines(struct ss_retained *retained, const struct ss_snapshot_subject *subject,
 		      const struct ss_device_memory *device)
 {
 	size_t bytes = (size_t)subject->snapshot->stacks.count * sizeof(struct stack_sums);
-	struct stack_sums *stacks = ss_memory_resize(kept->memory, NULL, 0, bytes);
+	struct stack_sums *stacks = ss_memory_resize(retained->memory, NULL, 0, bytes);
 
 	if (!stacks)
 		return false;
 	memset(stacks, 0, bytes);
-	sum_stacks(subject, device, kept, stacks);
-	for (uint32_t i = 0; i < kept->count; i++)
-		kept->lines[i].line = i;
+	sum_stacks(subject, device, retained, stacks);
+	for (uint32_t i = 0; i < retained->count; i++)
+		retained->lines[i].line = i;
 	for (uint32_t i = 0; i < subject->snapshot->stacks.count; i++) {
-		struct ss_retained_line *line = &kept->lines[subject->spots->line[i]];
+		struct ss_retained_line *line = &retained->lines[subject->spots->line[i]];
 
 		line->made += stacks[i].made;
 		if (stacks[i].blocks)
-			retained_add_stack(kept, subject, line, i, &stacks[i]);
+			retained_add_stack(retained, subject, line, i, &stacks[i]);
 	}
-	ss_memory_free(kept->memory, stacks, bytes);
-	order_lines(kept);
+	ss_memory_free(retained->memory, stacks, bytes);
+	order_lines(retained);
 	return true;
 }
 
-enum ss_status ss_retained_init(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
+enum ss_status ss_retained_init(struct ss_retained *retained,
+				const struct ss_snapshot_subject *subject,
 				const struct ss_device_memory *device, struct ss_error *err)
 {
-	*kept = (struct ss_retained){ .memory = subject->history->memory,
-				      .count = subject->spots->texts.count,
-				      .capacity = subject->spots->texts.count };
-	kept->rounds.memory = kept->memory;
-	kept->lines = ss_memory_resize(kept->memory, NULL, 0,
-				       ((size_t)kept->capacity + 1) * sizeof(*kept->lines));
-	if (!kept->lines)
+	*retained = (struct ss_retained){ .memory = subject->history->memory,
+					  .count = subject->spots->texts.count,
+					  .capacity = subject->spots->texts.count };
+	retained->rounds.memory = retained->memory;
+	retained->lines = ss_memory_resize(retained->memory, NULL, 0,
+					   ((size_t)retained->capacity + 1) *
+						   sizeof(*retained->lines));
+	if (!retained->lines)
 		return ss_fail_memory(err, "what is kept");
-	memset(kept->lines, 0, ((size_t)kept->capacity + 1) * sizeof(*kept->lines));
-	if (ss_snapshot_steps_init(&kept->rounds, subject->history, device, subject->spots, err) !=
-	    SS_OK) {
-		ss_retained_release(kept);
+	memset(retained->lines, 0, ((size_t)retained->capacity + 1) * sizeof(*retained->lines));
+	if (ss_snapshot_steps_init(&retained->rounds, subject->history, device, subject->spots,
+				   err) != SS_OK) {
+		ss_retained_release(retained);
 		return SS_ERR_LIMIT;
 	}
-	kept->complete_steps = kept->rounds.count - 1;
-	if (sum_lines(kept, subject, device))
+	retained->complete_steps = retained->rounds.count - 1;
+	if (sum_lines(retained, subject, device))
 		return SS_OK;
-	ss_retained_release(kept);
+	ss_retained_release(retained);
 	return ss_fail_memory(err, "what is kept");
 }
 
-void ss_retained_release(struct ss_retained *kept)
+void ss_retained_release(struct ss_retained *retained)
 {
-	ss_snapshot_steps_release(&kept->rounds);
-	ss_memory_free(kept->memory, kept->lines,
-		       ((size_t)kept->capacity + 1) * sizeof(*kept->lines));
-	kept->lines = NULL;
-	kept->count = 0;
+	ss_snapshot_steps_release(&retained->rounds);
+	ss_memory_free(retained->memory, retained->lines,
+		       ((size_t)retained->capacity + 1) * sizeof(*retained->lines));
+	retained->lines = NULL;
+	retained->count = 0;
 }

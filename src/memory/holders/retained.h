@@ -41,8 +41,9 @@ struct ss_retained {
 };
 
 SS_MUST_USE
-enum ss_status ss_retained_init(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
+enum ss_status ss_retained_init(struct ss_retained *retained,
+				const struct ss_snapshot_subject *subject,
 				const struct ss_device_memory *device, struct ss_error *err);
-void ss_retained_release(struct ss_retained *kept);
+void ss_retained_release(struct ss_retained *retained);
 
 #endif

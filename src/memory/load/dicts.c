@@ -240,6 +240,7 @@ static int64_t dict_time_ns(const struct dict_fields *fields)
 											: time_ns;
 }
 
+/* A failed allocation has no address: its row has the free bytes of the device there. */
 static enum ss_status dict_read_event(struct ss_snapshot_reader *reader,
 				      const struct dict_fields *fields, uint64_t *content,
 				      struct ss_error *err)

@@ -42,17 +42,17 @@ static void leaks_add_row(const struct ss_snapshot_subject *subject,
 	ss_row_end(out);
 }
 
-static void leaks_note(const struct ss_device_memory *device, const struct ss_retained *kept,
+static void leaks_note(const struct ss_device_memory *device, const struct ss_retained *retained,
 		       struct ss_table *out)
 {
 	const char *name = ss_snapshot_device_name(device, out);
-	uint32_t steps = kept->complete_steps - kept->rounds.before;
+	uint32_t steps = retained->complete_steps - retained->rounds.before;
 
 	if (device->traced && !device->traced->has_addresses) {
 		out->empty = "Addresses are not recorded, so it is unknown what was freed.";
 		return;
 	}
-	if (!kept->rounds.has_steps)
+	if (!retained->rounds.has_steps)
 		ss_table_note(out,
 			      "Device %s: the stacks show no optimizer and no backward, so steps "
 			      "and growth from step to step are unknown.",
@@ -67,16 +67,16 @@ static enum ss_status leaks_run(const struct ss_snapshot_subject *subject, struc
 {
 	for (uint32_t i = 0; i < subject->history->device_count; i++) {
 		const struct ss_device_memory *device = &subject->history->devices[i];
-		struct ss_retained kept;
+		struct ss_retained retained;
 
 		if (!device->count)
 			continue;
-		SS_TRY(ss_retained_init(&kept, subject, device, err));
-		for (uint32_t k = 0; k < kept.count; k++)
-			leaks_add_row(subject, device, &kept.lines[k], out);
+		SS_TRY(ss_retained_init(&retained, subject, device, err));
+		for (uint32_t k = 0; k < retained.count; k++)
+			leaks_add_row(subject, device, &retained.lines[k], out);
 		if (ss_snapshot_is_noted(subject->history, device))
-			leaks_note(device, &kept, out);
-		ss_retained_release(&kept);
+			leaks_note(device, &retained, out);
+		ss_retained_release(&retained);
 	}
 	ss_snapshot_notes(subject, out);
 	return SS_OK;

@@ -119,6 +119,7 @@ void ss_render_check_step_summary(const struct ss_rendered_check *shown, struct 
 	ss_render_check_markdown(shown, &text);
 	length = text.length;
 	if (length > SS_RENDER_CHECK_SUMMARY_BYTES) {
+		/* whole lines only, and 100 bytes for the sentence at the end */
 		for (length = SS_RENDER_CHECK_SUMMARY_BYTES - 100;
 		     length && text.data[length - 1] != '\n';)
 			length--;

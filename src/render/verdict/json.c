@@ -99,7 +99,7 @@ static void verdict_json_add_finding(const struct ss_diagnosis *diagnosis,
 	ss_text_add_string(out, ",\n   ");
 	ss_render_text_member(out, "fix", finding->fix);
 	ss_text_add_string(out, ",");
-	ss_render_text_member(out, "surer", finding->surer);
+	ss_render_text_member(out, "surer", finding->to_record);
 }
 
 static void verdict_json_add_quality(const struct ss_diagnosis *diagnosis,

@@ -298,7 +298,7 @@ static void verdict_add_reason(const struct verdict_writer *writer,
 	}
 	verdict_add_clause(writer, &text, finding->beyond);
 	if (finding->confidence != SS_CONFIDENCE_HIGH)
-		verdict_add_clause(writer, &text, finding->surer);
+		verdict_add_clause(writer, &text, finding->to_record);
 	ss_text_fill(writer->out, ' ', INDENT);
 	verdict_add_styled(writer, DIM, text.data, INDENT, INDENT);
 	ss_text_end(&text, writer->out);

@@ -3,7 +3,7 @@
  * bits.c - a binary range coder with carries.
  *
  * A value is a part of the range [low, low + range); the more likely, the larger the part. Bytes
- * leave when they are sure; 0xff may still become 0x00 by a carry and waits.
+ * are written when they are final; 0xff may still become 0x00 by a carry and is held back.
  */
 #include "trace/digest/bits.h"
 

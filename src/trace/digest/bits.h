@@ -40,7 +40,7 @@ static const uint16_t ss_chance_steps[] = {
 void ss_bits_write(struct ss_bits *bits, struct ss_text *out);
 void ss_bits_read(struct ss_bits *bits, const unsigned char *at, const unsigned char *end);
 
-/* The highest byte of what is written leaves, or waits. */
+/* Writes the highest byte, or holds it back while a carry can change it. */
 void ss_bits_shift(struct ss_bits *bits);
 
 static inline uint32_t ss_bits_next_byte(struct ss_bits *bits)
@@ -77,7 +77,7 @@ static inline uint32_t ss_bits_one(struct ss_bits *bits, struct ss_chance *chanc
 	bits->low += taken;
 	bits->code -= taken;
 	bits->range = bit ? bits->range - bound : bound;
-	/* never quite sure: both keep a part of the range */
+	/* never certain: both values keep a part of the range */
 	away = (bit ? -32700 : 32700) - chance->lean;
 	chance->lean = (int16_t)(chance->lean + ((away * ss_chance_steps[chance->seen]) >> 16));
 	chance->seen = (uint16_t)(chance->seen + (chance->seen + 1u < SS_COUNT(ss_chance_steps)));
@@ -108,7 +108,7 @@ static inline uint64_t ss_bits_plain(struct ss_bits *bits, uint32_t count, uint6
 	return whole;
 }
 
-/* Behind the last bit. False: what was read was too short, or too long. */
+/* Call it after the last bit. False: the input was too short or too long. */
 bool ss_bits_end(struct ss_bits *bits);
 
 #endif

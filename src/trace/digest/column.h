@@ -74,7 +74,7 @@ static inline uint64_t ss_value_expected(const struct ss_field *field, const cha
 						       : ss_value_load(from + field->base, type);
 }
 
-/* The same, also where what is alike counts. */
+/* The same, also for fields that are predicted from similar items. */
 static inline uint64_t ss_value_seen(const struct ss_field *field, const char *item,
 				     const struct ss_field_history *seen)
 {

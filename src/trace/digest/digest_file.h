@@ -14,7 +14,10 @@
 #include "trace/digest/fields.h"
 #include "read/source.h"
 
-/* Counted up when what a field means changes; changes of the declarations are seen without. */
+/*
+ * Increase it when the meaning of a field changes; changes of the declarations are detected without
+ * it.
+ */
 #define SS_DIGEST_VERSION 2u
 
 #define SS_DIGEST_MAGIC_BYTES 8u
@@ -23,7 +26,7 @@
 enum ss_digest_part {
 	SS_DIGEST_ORIGIN,
 	SS_DIGEST_RANK,     /* to compare it with others */
-	SS_DIGEST_FINDINGS, /* for the verdict; empty: it has none */
+	SS_DIGEST_FINDINGS, /* for the verdict; empty: none */
 	SS_DIGEST_PARTS,
 };
 
@@ -47,7 +50,7 @@ struct ss_digest_origin {
 	int64_t rank;        /* -1: not known */
 	uint64_t disk_bytes; /* as it lay on disk */
 	uint64_t stamp;      /* see read/source.h */
-	char *problem;       /* why it could not be read; then there is nothing else */
+	char *problem;       /* why the trace could not be read; then there is nothing else */
 };
 
 /* A digest in memory. */
@@ -66,13 +69,13 @@ struct ss_digest_file {
 void ss_trace_digest_write(const struct ss_digest_origin *origin, uint64_t layout,
 			   const struct ss_text parts[SS_DIGEST_PARTS], struct ss_text *out);
 
-/* True when the source's next bytes are those of a digest; they are not used up. */
+/* True if the source continues with a digest; the bytes are not consumed. */
 SS_MUST_USE
 enum ss_status ss_trace_digest_is_next(struct ss_source *source, bool *out, struct ss_error *err);
 
 /*
- * Reads the parts before `end`. Fails where the file is damaged, or of another version of the
- * program. Release it either way.
+ * Reads the parts before `end`. Fails if the file is damaged or from another version. Release it
+ * either way.
  */
 SS_MUST_USE
 enum ss_status ss_trace_digest_read(struct ss_source *source, uint64_t layout,

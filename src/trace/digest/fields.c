@@ -137,7 +137,7 @@ static int64_t column_difference(const struct ss_field_column *place, uint32_t i
 			 ss_value_expected(field, item, before));
 }
 
-/* Clocks that tick slower than every nanosecond: one number says so for all. */
+/* If a clock ticks slower than every nanosecond, one number tells its tick for the whole column. */
 static void write_guessed_column(const struct ss_field_column *place, struct ss_guessing *guessing,
 				 struct ss_text *out)
 {

@@ -112,10 +112,10 @@ struct ss_field_layout {
 #define SS_AROUND(list) .signs = (list), .sign_count = SS_COUNT(list)
 #define SS_ITEM(owner, member) .from = SS_FROM_ITEM, .base = offsetof(owner, member)
 
-/* A number that is another one when anything of the declaration changes. */
+/* A hash that changes with any part of the declaration. */
 uint64_t ss_fields_hash(uint64_t hash, const struct ss_field_layout *layout);
 
-/* Adds the bytes of a struct; whether there was memory is in the text. */
+/* Adds the bytes of a struct; the text tells if memory ran out. */
 void ss_fields_write(const struct ss_field_layout *layout, const void *from,
 		     struct ss_memory *memory, struct ss_text *out);
 
@@ -125,8 +125,8 @@ struct ss_fields_reader {
 };
 
 /*
- * Fills a cleared struct. Release what it has then, also where this failed; SS_ERR_FORMAT names
- * the field that is wrong.
+ * Fills a cleared struct. Release its contents even after a failure; SS_ERR_FORMAT names the wrong
+ * field.
  */
 SS_MUST_USE
 enum ss_status ss_fields_read(struct ss_fields_reader *reader, const struct ss_field_layout *layout,

@@ -132,7 +132,7 @@ static uint32_t bit_length(uint64_t value)
 	return value ? 64 - (uint32_t)__builtin_clzll(value) : 0;
 }
 
-/* Its place in each of the surroundings; one that was another's begins anew. */
+/* Its entry for each length of context; an entry of another context starts again. */
 static void estimates_find(const struct ss_noisy *guess, struct noisy_estimate *out[SURROUNDINGS])
 {
 	for (uint32_t i = 0; i < SURROUNDINGS; i++) {

@@ -23,8 +23,8 @@ struct numbered_call {
 };
 
 /*
- * Calls by correlation. Drivers count correlations up, so a plain table serves
- * nearly always; where ids are spread out or used twice the calls are sorted.
+ * Calls by correlation. Drivers count correlations up, so a plain table is enough nearly always; if
+ * ids are spread out or used twice, the calls are sorted.
  */
 struct call_index {
 	const struct ss_trace *trace;
@@ -305,7 +305,7 @@ static bool is_helper_kernel(const char *name)
 	       strstr(name, "Memcpy") || strstr(name, "copy") || strstr(name, "CatArray");
 }
 
-/* Was the kernel launched inside of a collective's operator or annotation? */
+/* Was the kernel launched inside a collective's operator or annotation? */
 static bool is_launched_by_comm(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;

@@ -250,10 +250,10 @@ static uint32_t drop_cut_steps(struct step_ranges *ranges)
 /* What is counted in each step of a truncated file. */
 enum step_content { PART_OPS, PART_CALLS, PART_FRAMES, PART_DEVICE, PARTS };
 
-/* The parts of fewer events vary by themselves. */
+/* Parts with fewer events vary too much to compare. */
 #define PART_EVENTS_MIN 10
 
-/* Which part a row of a thread belongs to; PARTS: none. */
+/* The part that a row of a thread belongs to; PARTS: none. */
 static enum step_content host_part_of_kind(enum ss_kind kind)
 {
 	if (kind == SS_KIND_OP)
@@ -281,9 +281,9 @@ static void count_parts(struct ss_trace *trace, struct step_ranges *ranges,
 }
 
 /*
- * Writers put events of one sort in the order of time, so what a cut file lacks are the last
- * steps of a sort. Steps at the end with clearly fewer events of any sort than the fullest step
- * do not count; the first one stays.
+ * Writers order events of one kind by time, so a truncated file lacks the last steps of some kind.
+ * Steps at the end that have clearly fewer events of any kind than the fullest step do not count;
+ * the first step always stays.
  */
 static enum ss_status drop_lost_steps(struct ss_trace *trace, struct step_ranges *ranges,
 				      uint32_t *kept, struct ss_error *err)
@@ -322,7 +322,7 @@ enum ss_status ss_finish_steps(struct ss_trace *trace, struct ss_error *err)
 	enum ss_status status = find_step_ranges(trace, &ranges, err);
 
 	if (status == SS_OK && ranges.count) {
-		/* the span of the device events is theirs already; only its launches are counted */
+		/* the step already spans the device events; only its launches are counted */
 		if (steps->anchor == SS_STEPS_DEVICE_SPAN)
 			extend_ends(trace, &ranges);
 		else

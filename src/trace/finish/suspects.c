@@ -11,10 +11,10 @@
 #include "trace/finish/finish.h"
 #include "trace/trace.h"
 
-/* Recordings of a process are of one stretch of time; shorter ones vary too much to tell. */
+/* A recording covers one stretch of time; shorter ones vary too much to judge. */
 #define FAR_SPAN_NS (INT64_C(60) * 1000000000)
 
-/* The emptiness between the few and the others takes this share of the whole ... */
+/* The gap between the few and the others takes this share of the whole ... */
 #define EMPTY_PERCENT 90
 
 /* ... and the few are at most one event in this number: damage is rare. */
@@ -41,7 +41,7 @@ static void suspect_processes(struct ss_trace *trace)
 		/* of the program: the profiler names its own */
 		named = named || (track->process && track->has_ops);
 	}
-	/* many writers name none, or not all of several */
+	/* many writers name no process, or not all of them */
 	if (named && unnamed <= all / FEW_ONE_IN)
 		ss_quality_add(&trace->quality, SS_ODD_UNNAMED_PROCESS, unnamed);
 }

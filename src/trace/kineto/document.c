@@ -69,14 +69,14 @@ static enum ss_json_result document_read_top(struct ss_document *document, struc
 	const char *start, *value_start;
 	struct ss_metadata_key known;
 
-	/* white space is used up before anything can ask for more text */
+	/* white space is consumed before anything can ask for more text */
 	ss_json_space(json);
 	start = json->at;
 	if (start >= json->end)
 		return SS_JSON_OK;
 	json->odd_quotes = 0;
 	result = ss_json_key(json, false, &key);
-	/* a key with quotes in it is two keys with something missing between them */
+	/* a key that contains quotes is two keys with something missing between them */
 	if (result == SS_JSON_OK && json->odd_quotes)
 		result = SS_JSON_BAD;
 	if (result == SS_JSON_OK && key.type == SS_JSON_NONE) {
@@ -171,9 +171,8 @@ static enum ss_json_result document_seek_events(struct ss_document *document, st
 }
 
 /*
- * Text behind the end. A byte of damage can close the array too early: when
- * events follow they are read. When another document begins it is not: its
- * events are those of another trace.
+ * Text after the end. A damaged byte can close the array too early: if events follow, they are
+ * read. If another document begins, it is ignored: its events belong to another trace.
  */
 static enum ss_json_result document_read_after_end(struct ss_document *document,
 						   struct ss_json *json, int64_t at_byte)

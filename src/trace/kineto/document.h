@@ -35,9 +35,8 @@ struct ss_document {
 };
 
 /*
- * Reads on from the cursor as far as the text goes; events go to the reader's
- * batch. Stands at the first byte that it could not use: what follows must be
- * read again with more text.
+ * Reads on from the cursor to the end of the text; events go to the reader's batch. Stops at the
+ * first byte that it could not use: the rest must be read again with more text.
  */
 SS_MUST_USE
 enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *reader,

@@ -2,8 +2,8 @@
 /*
  * emit.c - the meaning of one event: from its fields to rows of the batch.
  *
- * docs/ARCHITECTURE.md describes what Kineto and its predecessors write; here each
- * phase has its function, and the table at the bottom lists them.
+ * Each phase that Kineto and its predecessors write has its function; the table at the bottom lists
+ * them.
  */
 #include <string.h>
 
@@ -47,7 +47,7 @@ static bool emit_read_time(struct ss_reader *reader, int64_t at_byte, int64_t *o
 	return false;
 }
 
-/* The event's duration; false, and counted, when it cannot be meant. */
+/* The event's duration; false, and counted, if it is impossible. */
 static bool emit_read_duration(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 {
 	const struct ss_json_span dur = ss_args_span(&reader->args, SS_FIELD_DUR);
@@ -508,8 +508,8 @@ static void emit_meta(struct ss_reader *reader, const struct ss_event_fields *fi
 }
 
 /*
- * Phases that are understood but hold nothing to keep. What lasts, or is of a category of the
- * profiler, is an event whose phase was damaged.
+ * Phases that are known but contain nothing to keep. An event with a duration, or with a category
+ * of the profiler, has a damaged phase.
  */
 static void emit_ignored(struct ss_reader *reader, const struct ss_event_fields *fields,
 			 int64_t at_byte)

@@ -22,7 +22,7 @@
 /* Text and batch of a block stay in the cache, and a turn costs nothing beside it. */
 #define BLOCK_BYTES ((size_t)1 << 20)
 
-/* An event that is longer ends the load: nothing real comes near it. */
+/* A longer event ends the load: real events are far shorter. */
 #define EVENT_BYTES_MAX ((size_t)64 << 20)
 
 /* Space before a block for the rest of the previous one; grows on demand. */
@@ -316,7 +316,7 @@ static enum ss_status json_load_check_end(struct json_loading *loading, struct s
 		return ss_fail(err, SS_ERR_FORMAT,
 			       "the file is empty: the profiler writes it when the recording ends, "
 			       "and the process may have ended earlier");
-	/* a whole document of something else, or what is left of anything */
+	/* a complete document of something else, or the rest of anything */
 	if (!document->saw_events)
 		return ss_fail(err,
 			       document->mode == SS_DOCUMENT_DONE ? SS_ERR_MISSING : SS_ERR_FORMAT,

@@ -353,7 +353,7 @@ static enum ss_status metadata_read_words(struct ss_builder *builder,
 	return stored ? SS_OK : ss_fail_memory(err, "the metadata");
 }
 
-/* Of several keys that say the same the most telling one counts, wherever it stands. */
+/* If several keys state the same fact, the most specific one counts, wherever it is. */
 static enum ss_status metadata_take_run_fact(struct ss_builder *builder,
 					     const struct ss_redact_run_key *key,
 					     const struct ss_json_span *value, uint32_t *places,

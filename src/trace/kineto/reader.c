@@ -102,7 +102,7 @@ static enum ss_json_result reader_read_by_cursor(struct ss_reader *reader, struc
 		inner.at = fields->args;
 		inner.end = args.text + args.length;
 		inner.odd_commas = 0;
-		/* what was skipped as a whole may not hold together when it is read */
+		/* what was skipped as a whole may be invalid when it is read */
 		fields->has_args = ss_args_read(&reader->index, &inner, values) == SS_JSON_OK;
 		if (!fields->has_args && !json->careful)
 			return SS_JSON_BAD;
@@ -245,7 +245,7 @@ static enum ss_json_result reader_skip_bad(struct ss_reader *reader, struct ss_j
 	enum ss_json_result result;
 
 	balanced.at = bad;
-	/* no further than the next event: a file of bad events must not be read twice for each */
+	/* up to the next event: a file of bad events must not be read twice for each */
 	balanced.end = next ? next : json->end;
 	balanced.whole = json->whole && !next;
 	result = *bad == '{' ? ss_json_skip_nested(&balanced) : SS_JSON_BAD;
@@ -295,7 +295,7 @@ static enum ss_json_result reader_read_non_event(struct ss_reader *reader, struc
 	return SS_JSON_OK;
 }
 
-/* Does another event begin inside of one whose quotes do not fit? Then one was cut by it. */
+/* Does another event begin inside one with unbalanced quotes? Then the first was cut off. */
 static bool holds_event(const char *start, const char *end)
 {
 	const char *undecided;
@@ -305,8 +305,8 @@ static bool holds_event(const char *start, const char *end)
 }
 
 /*
- * The second try at an event that is no JSON. It goes no further than where the
- * next event seems to begin: guesses about quotes must not swallow it.
+ * The second try at an event that is not JSON. It stops where the next event seems to begin:
+ * guesses about quotes must not swallow that one.
  */
 static enum ss_json_result reader_read_carefully(struct ss_reader *reader, struct ss_json *json,
 						 struct ss_event_fields *fields)

@@ -170,7 +170,7 @@ static enum ss_status later_make_tracks(struct ss_trace *trace, struct ss_error 
 	return SS_OK;
 }
 
-/* Tracks have their depth from the pack: it is found again beside them, and compared. */
+/* Tracks have their depth from the pack: it is computed again and compared. */
 static enum ss_status later_make_nesting(struct ss_trace *trace, uint32_t threads,
 					 struct ss_error *err)
 {
@@ -184,7 +184,7 @@ static enum ss_status later_make_nesting(struct ss_trace *trace, uint32_t thread
 		return ss_fail_memory(err, "the nesting of the events");
 	ss_arena_init(&scratch, trace->memory);
 	nested = *trace;
-	nested.slices.id = NULL; /* what nesting finds odd was counted when the trace was packed */
+	nested.slices.id = NULL; /* oddities of nesting were counted when the trace was packed */
 	nested.tracks = SS_ARENA_NEW(&scratch, struct ss_track, (size_t)trace->track_count + 1);
 	if (!nested.tracks) {
 		ss_arena_release(&scratch);

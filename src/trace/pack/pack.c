@@ -147,7 +147,7 @@ uint64_t ss_pack_layout(void)
 	return layout;
 }
 
-/* Shorter parts gain nothing that anybody would notice. */
+/* Compressing shorter parts saves nothing noticeable. */
 #define COMPRESSED_BYTES_MIN 1024
 
 struct trace_packing {
@@ -156,7 +156,7 @@ struct trace_packing {
 	struct ss_strings words;
 	const void *data[SS_PARTS];
 	uint64_t counts[SS_PARTS];
-	/* as they lie in the file; compressed ones are in `frames` */
+	/* as stored in the file; compressed parts are in `frames` */
 	const void *stored[SS_PARTS];
 	uint64_t stored_bytes[SS_PARTS];
 	struct ss_text frames[SS_PARTS];
@@ -170,7 +170,7 @@ static void packing_set_part(struct trace_packing *packing, enum ss_pack_part pa
 	packing->counts[part] = count;
 }
 
-/* A part that is made for the file: cleared, so that no byte of it is by chance. */
+/* A part that is made for the file: cleared, so that its padding is defined. */
 static void *packing_new_part(struct trace_packing *packing, enum ss_pack_part part, size_t count)
 {
 	void *items = ss_arena_alloc(&packing->arena, count + 1, ss_pack_parts[part].item_bytes);
@@ -466,7 +466,7 @@ static enum ss_status packing_write_parts(const struct trace_packing *packing,
 	return SS_OK;
 }
 
-/* Compresses one part; it stays as it is where that does not make it shorter. */
+/* Compresses one part, unless that does not make it shorter. */
 static void packing_compress_part(struct trace_packing *packing, uint32_t part)
 {
 	struct ss_text *frame = &packing->frames[part];

@@ -20,7 +20,7 @@
 #include "trace/load.h"
 #include "trace/trace.h"
 
-/* Counted up with every change of the parts below or of what their numbers mean. */
+/* Increase it with every change of the parts below or of what their numbers mean. */
 #define SS_PACK_VERSION 5u
 
 #define SS_PACK_ALIGN 64u
@@ -29,7 +29,7 @@
 /* No text, no compressed stream; the line feed shows copies that were taken for text. */
 #define SS_PACK_MAGIC "\x89SSPACK\n"
 
-/* Of the name of the file that was packed; longer ones are cut, no file system has them. */
+/* Length of the name of the original file; file systems have no longer ones. */
 #define SS_PACK_NAME_BYTES 256u
 
 /* Columns are copied as they are. */
@@ -192,8 +192,8 @@ struct ss_pack_records {
 extern const struct ss_pack_records ss_pack_records[SS_PACK_RECORDS];
 
 /*
- * A number that is another one when kinds, oddities or other lists of the program
- * change: catches changes for which SS_PACK_VERSION was not counted up.
+ * A hash that changes with kinds, oddities and other lists of the program: detects changes for
+ * which SS_PACK_VERSION was not increased.
  */
 uint64_t ss_pack_layout(void);
 
@@ -210,49 +210,49 @@ enum ss_status ss_pack_write(const struct ss_trace *trace, const char *name, enu
 			     ss_pack_output output, void *context, struct ss_error *err);
 
 /*
- * Fails, and names the part, when two traces differ in what a pack keeps of them (but for the name
- * of the origin) or in what is found again of that.
+ * Fails, and names the part, if two traces differ in what a pack stores (except the name of the
+ * origin) or in what is computed from it.
  */
 SS_MUST_USE
 enum ss_status ss_pack_compare(const struct ss_trace *a, const struct ss_trace *b,
 			       struct ss_error *err);
 
-/* unpack.c: true when the source's next bytes are those of a pack; they are not used up. */
+/* unpack.c: true if the source continues with a pack; the bytes are not consumed. */
 SS_MUST_USE
 enum ss_status ss_pack_is_next(struct ss_source *source, bool *out, struct ss_error *err);
 
-/* What a pack says about the file that it was made of. */
+/* What a pack says about its original file. */
 struct ss_pack_origin {
 	char name[SS_PACK_NAME_BYTES];
 	uint64_t disk_bytes;
 };
 
-/* Reads only the origin. Fails where the path is not a pack of this version. */
+/* Reads only the origin. Fails if the path is not a pack of this version. */
 SS_MUST_USE
 enum ss_status ss_unpack_origin(const char *path, struct ss_memory *memory,
 				struct ss_pack_origin *out, struct ss_error *err);
 
-/* What became of the packs beside the files of a job. */
+/* How the packs beside the files of a job were used. */
 struct ss_pack_choice {
 	uint32_t preferred; /* files that are read from their packs */
 	uint32_t stale;     /* packs that are left out */
-	uint32_t unread;    /* packs that could not be read: their files were, instead */
+	uint32_t unread; /* packs that could not be read: their original files were read instead */
 };
 
 /*
- * later.c: columns of a pack are unpacked when they are needed first.
+ * later.c: unpacks columns of a pack when they are first needed.
  *
- * A pack is read as a whole and its checksums are checked, so its file may change or go
- * afterwards, and a damaged one is known at once. Its columns stay as they lie in the file: who
- * reads a trace names the groups of columns first. What only a reader of all rows can find out
- * about a pack (numbers that refer to nothing, times out of order) is an error then.
+ * A pack is read completely and its checksums are checked, so its file may change or disappear
+ * afterwards, and damage is found at once. Its columns stay as stored: whoever reads a trace names
+ * the groups of columns first. Errors that only reading all rows can find (numbers that refer to
+ * nothing, times out of order) are reported then.
  *
  * A trace that was not read from a pack has all columns, and these calls do nothing.
  */
 
 /*
- * Makes these groups (enum ss_columns) readable. Nobody else may use the trace meanwhile. After
- * a failure the groups may not be read; where memory was missing it can be called again.
+ * Makes these groups (enum ss_columns) readable. Nobody else may use the trace meanwhile. After a
+ * failure the groups may not be read; after a lack of memory it can be called again.
  */
 SS_MUST_USE
 enum ss_status ss_trace_need_columns(struct ss_trace *trace, uint32_t columns, uint32_t threads,

@@ -20,10 +20,10 @@
 /* Read and summed while it is in the cache; a multiple of SS_CHECKSUM_BLOCK. */
 #define CHUNK_BYTES ((size_t)256 << 10)
 
-/* Where the length of the file is not known, blocks grow with what is really there. */
+/* If the length of the file is not known, blocks grow with the bytes that arrive. */
 #define BLOCK_BYTES_FIRST ((size_t)4 << 20)
 
-/* 1 TB, and above all rows that 32 bits number. */
+/* 1 TB, more than rows with 32-bit numbers can need. */
 #define PART_BYTES_MAX ((uint64_t)1 << 40)
 
 struct unpacking {
@@ -194,7 +194,7 @@ static enum ss_status unpack_read_stored(struct unpacking *unpacking, uint32_t i
 	return SS_OK;
 }
 
-/* How many items there are, as a frame says; what is in it is seen when it is unpacked. */
+/* The number of items according to the frame; its contents are checked when it is unpacked. */
 static enum ss_status unpack_count_items(struct unpacking *unpacking, uint32_t index,
 					 struct ss_error *err)
 {

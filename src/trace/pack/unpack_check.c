@@ -50,7 +50,7 @@ static bool durations_are_valid(const struct ss_trace *trace)
 	const int64_t *durs = trace->slices.dur_ns;
 	unsigned bad = 0;
 
-	/* as unsigned, negative ones are too long */
+	/* as unsigned numbers, negative lengths are too long */
 	for (uint32_t row = 0; row < trace->slices.count; row++)
 		bad |= (uint64_t)durs[row] > (uint64_t)SS_SLICE_NS_MAX;
 	return !bad;
@@ -83,9 +83,7 @@ static bool args_are_valid(const struct ss_trace *trace)
 	return !bad;
 }
 
-/*
- * In order and inside of the span; a moment may lie outside of it.
- */
+/* In order and within the span; an event without a duration may be outside. */
 static bool times_are_ordered(const struct ss_trace *trace, const struct ss_track *track)
 {
 	const struct ss_slices *slices = &trace->slices;
@@ -315,7 +313,7 @@ static int pack_compare_int64(int64_t a, int64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* By class, process and thread, as sort.c has them, and no two are the same. */
+/* By class, process and thread, as sort.c orders them, without duplicates. */
 static bool tracks_are_valid(const struct ss_trace *trace)
 {
 	for (uint32_t i = 1; i < trace->track_count; i++) {
@@ -350,7 +348,7 @@ static uint32_t kinds_of_class(enum ss_track_class class)
 	return class == SS_TRACK_PROFILER ? kinds | 1u << SS_KIND_INSTANT : kinds;
 }
 
-/* What does not need the rows: each has a kind that belongs there, and times are times. */
+/* Checks what does not need the rows: kinds that belong on the track, and valid times. */
 static bool track_sums_are_valid(const struct ss_trace *trace)
 {
 	const int64_t most_ns = SPAN_NS_MAX + SS_SLICE_NS_MAX;
