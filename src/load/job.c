@@ -217,7 +217,7 @@ static void job_count_contents(struct ss_redactor *redactor, const struct ss_job
 {
 	if (file->has_snapshot)
 		ss_contents_of_snapshot(redactor, &file->snapshot.opened->snapshot);
-	else
+	else if (!file->is_digest)
 		ss_contents_of_trace(redactor, &file->trace);
 }
 

@@ -27,9 +27,9 @@ struct ss_input_format {
 	bool matches_loosely;
 	/* stepscope made the file of other traces. */
 	bool is_derived;
-	/* Files can be redacted while they are read: redact/ knows JSON. */
-	bool can_redact;
-	/* Where they cannot: what to do instead. NULL: there is nothing. */
+	/* Events are JSON: they can be redacted while they are read, and merged. */
+	bool is_json;
+	/* Where they cannot be redacted: what to do instead. NULL: there is nothing. */
 	const char *redact_refusal;
 	/* Fills `out`, which was initialized. */
 	enum ss_status (*load)(struct ss_source *source, const struct ss_load_options *options,

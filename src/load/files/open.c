@@ -33,7 +33,7 @@ static enum ss_status redact_source(struct ss_redactor *redactor, struct ss_sour
 
 	SS_TRY(ss_source_peek(*source, &next, &length, err));
 	format = ss_trace_format_of(next, length);
-	if (format && !format->can_redact)
+	if (format && !format->is_json)
 		return ss_fail(err, SS_ERR_USAGE, "%s",
 			       format->redact_refusal ? format->redact_refusal
 						      : "files of this format cannot be redacted");

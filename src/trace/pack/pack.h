@@ -217,10 +217,6 @@ SS_MUST_USE
 enum ss_status ss_pack_compare(const struct ss_trace *a, const struct ss_trace *b,
 			       struct ss_error *err);
 
-/* unpack.c: true when the source's next bytes are those of a pack; they are not used up. */
-SS_MUST_USE
-enum ss_status ss_pack_is_next(struct ss_source *source, bool *out, struct ss_error *err);
-
 /* What a pack says about the file that it was made of. */
 struct ss_pack_origin {
 	char name[SS_PACK_NAME_BYTES];

@@ -268,16 +268,6 @@ static bool pack_matches(const char *bytes, size_t length)
 	       memcmp(bytes, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) == 0;
 }
 
-enum ss_status ss_pack_is_next(struct ss_source *source, bool *out, struct ss_error *err)
-{
-	const char *next;
-	size_t length;
-
-	SS_TRY(ss_source_peek(source, &next, &length, err));
-	*out = pack_matches(next, length);
-	return SS_OK;
-}
-
 /* The name of the origin as it can be shown. */
 static enum ss_status unpack_set_origin(const struct unpacking *unpacking, struct ss_trace *trace,
 					struct ss_error *err)
