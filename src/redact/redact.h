@@ -21,7 +21,7 @@
 #ifndef SS_REDACT_REDACT_H
 #define SS_REDACT_REDACT_H
 
-#include "base/hash/siphash.h"
+#include "base/hash/hash.h"
 #include "base/intern.h"
 #include "base/text.h"
 #include "read/source.h"

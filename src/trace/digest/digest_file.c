@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash/checksum.h"
+#include "base/hash/hash.h"
 #include "base/text.h"
 #include "read/codec.h"
 #include "trace/formats.h"

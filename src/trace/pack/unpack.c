@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash/checksum.h"
+#include "base/hash/hash.h"
 #include "base/utf8.h"
 #include "read/codec.h"
 #include "trace/formats.h"
