@@ -14,7 +14,7 @@
 #include "load/files/open.h"
 #include "load/snapshot_files.h"
 #include "read/source.h"
-#include "trace/load.h"
+#include "trace/formats.h"
 #include "stepscope.h"
 
 /* What the workers that load share. */

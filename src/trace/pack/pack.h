@@ -17,7 +17,7 @@
 #define SS_TRACE_PACK_PACK_H
 
 #include "read/source.h"
-#include "trace/load.h"
+#include "trace/formats.h"
 #include "trace/trace.h"
 
 /* Counted up with every change of the parts below or of what their numbers mean. */
