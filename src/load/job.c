@@ -12,7 +12,6 @@
 #include "base/system/thread.h"
 #include "load/digest_files.h"
 #include "load/files/open.h"
-#include "load/snapshot_files.h"
 #include "read/source.h"
 #include "trace/formats.h"
 #include "stepscope.h"

@@ -50,7 +50,7 @@ struct ss_input_format {
 	 * never by its name.
 	 */
 	bool (*matches)(const char *bytes, size_t length);
-	/* `matches` is only a guess: known foreign files (load/files/foreign_file.c) go before. */
+	/* `matches` is only a guess: known foreign files (load/files/open.c) go before. */
 	bool matches_loosely;
 	/* stepscope made the file of other traces. */
 	bool is_derived;
