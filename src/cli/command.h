@@ -62,7 +62,7 @@ bool command_find(const char *name, struct command *out);
 const char *command_suggest(const char *name);
 
 /*
- * options.c: parses the words. On failure it prints an error to stderr and returns false; if memory
+ * command_line.c: parses the words. On failure it prints an error to stderr and returns false; if memory
  * runs out, it prints nothing and out->paths is NULL. Always release `out`.
  */
 bool options_read(const struct command *command, int count, char **words, struct arguments *out);
@@ -104,7 +104,7 @@ int show_fail(const char *what, const struct ss_error *err);
 /* command_line.c: runs the whole command line, argv[0] included; returns the exit code. */
 int command_line(int argc, char **argv);
 
-/* progress.c: a bar on a terminal, lines of JSON for programs. */
+/* show.c: a bar on a terminal, lines of JSON for programs. */
 struct progress_bar {
 	bool bar, json;
 	int64_t next_ns; /* when to redraw */
