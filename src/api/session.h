@@ -43,9 +43,6 @@ struct ss_memory_entry {
 uint32_t ss_memories_count(const struct ss_job *job);
 void ss_memories_at(const struct ss_job *job, uint32_t number, struct ss_memory_entry *out);
 
-/* The next entry of the rank after `number` (SS_NO_ROW: from the first on), or SS_NO_ROW. */
-uint32_t ss_memories_find(const struct ss_job *job, int64_t rank, uint32_t number);
-
 /* The run that the entry belongs to. */
 void ss_memories_identity(const struct ss_job *job, uint32_t number, struct ss_identity *out);
 

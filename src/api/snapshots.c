@@ -45,7 +45,8 @@ void ss_memories_at(const struct ss_job *job, uint32_t number, struct ss_memory_
 					 job->files[file].subject.rank, file, NULL };
 }
 
-uint32_t ss_memories_find(const struct ss_job *job, int64_t rank, uint32_t number)
+/* The next entry of the rank after `number` (SS_NO_ROW: from the first on), or SS_NO_ROW. */
+static uint32_t memories_find(const struct ss_job *job, int64_t rank, uint32_t number)
 {
 	uint32_t count = ss_memories_count(job);
 
@@ -317,10 +318,10 @@ static enum ss_status memory_request_choose(const struct ss_job *job,
 		return memory_fail_none_recorded(job, err);
 	if (rank == SS_EVERY_RANK)
 		return count == 1 ? SS_OK : memory_fail_many(job, count, err);
-	*out = ss_memories_find(job, rank, SS_NO_ROW);
+	*out = memories_find(job, rank, SS_NO_ROW);
 	if (*out == SS_NO_ROW)
 		return memory_fail_no_rank(job, rank, err);
-	if (ss_memories_find(job, rank, *out) == SS_NO_ROW)
+	if (memories_find(job, rank, *out) == SS_NO_ROW)
 		return SS_OK;
 	return ss_fail(err, SS_ERR_USAGE,
 		       "several files with memory events are of rank %" PRId64 ": name one", rank);

@@ -110,10 +110,4 @@ extern PyType_Spec table_spec;
 
 extern PyType_Spec buffer_spec;
 
-/*
- * (statements, path of DuckDB or None, may read files, threads, memory limit): a table, or None if
- * there are no rows.
- */
-PyObject *py_session_sql(PyObject *self, PyObject *arguments);
-
 #endif

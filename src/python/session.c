@@ -447,37 +447,6 @@ static PyObject *py_session_counts(PyObject *self, PyObject *unused)
 			     ss_session_failed_count(session), ss_session_cut_count(session));
 }
 
-static PyMethodDef methods[] = {
-	{ "run", py_session_run, METH_VARARGS, "A view, report or verdict as text." },
-	{ "table", table, METH_VARARGS, "A view, or the findings, as a table." },
-	{ "memory", memory, METH_VARARGS, "A view of memory as text." },
-	{ "memory_table", memory_table, METH_VARARGS, "A view of memory as a table." },
-	{ "compare", py_session_compare, METH_VARARGS, "Two runs side by side, as text." },
-	{ "compare_table", compare_table, METH_VARARGS, "A view of two runs as a table." },
-	{ "report", py_session_report, METH_VARARGS, "The viewer with the traces in it." },
-	{ "sql", py_session_sql, METH_VARARGS, "The rows of SQL statements as a table." },
-	{ "counts", py_session_counts, METH_NOARGS,
-	  "Files: all, those that failed, those that are cut." },
-	{ "cancel", cancel, METH_NOARGS, "Stops what another thread waits for." },
-	{ "close", close_session, METH_NOARGS, "Frees the traces." },
-	{ NULL, NULL, 0, NULL },
-};
-
-static PyType_Slot slots[] = {
-	{ Py_tp_new, open_session },
-	{ Py_tp_dealloc, py_session_dealloc },
-	{ Py_tp_methods, methods },
-	{ Py_tp_doc, (void *)(uintptr_t) "The traces of a job." },
-	{ 0, NULL },
-};
-
-PyType_Spec session_spec = {
-	.name = "stepscope._core.Session",
-	.basicsize = sizeof(struct session),
-	.flags = Py_TPFLAGS_DEFAULT,
-	.slots = slots,
-};
-
 /* SQL on a session with DuckDB: returns the rows of the last statement as a table. */
 
 struct queries {
@@ -549,7 +518,11 @@ static enum ss_status py_sql_run_queries(struct py_work *work)
 	return status;
 }
 
-PyObject *py_session_sql(PyObject *self, PyObject *arguments)
+/*
+ * (statements, path of DuckDB or None, may read files, threads, memory limit): a table, or None if
+ * there are no rows.
+ */
+static PyObject *session_sql(PyObject *self, PyObject *arguments)
 {
 	const struct module *module = py_module_of_type(Py_TYPE(self));
 	struct py_work work = { .sessions = { (struct session *)self }, .run = py_sql_run_queries };
@@ -568,3 +541,34 @@ PyObject *py_session_sql(PyObject *self, PyObject *arguments)
 		queries.stream.release(&queries.stream);
 	return NULL;
 }
+
+static PyMethodDef methods[] = {
+	{ "run", py_session_run, METH_VARARGS, "A view, report or verdict as text." },
+	{ "table", table, METH_VARARGS, "A view, or the findings, as a table." },
+	{ "memory", memory, METH_VARARGS, "A view of memory as text." },
+	{ "memory_table", memory_table, METH_VARARGS, "A view of memory as a table." },
+	{ "compare", py_session_compare, METH_VARARGS, "Two runs side by side, as text." },
+	{ "compare_table", compare_table, METH_VARARGS, "A view of two runs as a table." },
+	{ "report", py_session_report, METH_VARARGS, "The viewer with the traces in it." },
+	{ "sql", session_sql, METH_VARARGS, "The rows of SQL statements as a table." },
+	{ "counts", py_session_counts, METH_NOARGS,
+	  "Files: all, those that failed, those that are cut." },
+	{ "cancel", cancel, METH_NOARGS, "Stops what another thread waits for." },
+	{ "close", close_session, METH_NOARGS, "Frees the traces." },
+	{ NULL, NULL, 0, NULL },
+};
+
+static PyType_Slot slots[] = {
+	{ Py_tp_new, open_session },
+	{ Py_tp_dealloc, py_session_dealloc },
+	{ Py_tp_methods, methods },
+	{ Py_tp_doc, (void *)(uintptr_t) "The traces of a job." },
+	{ 0, NULL },
+};
+
+PyType_Spec session_spec = {
+	.name = "stepscope._core.Session",
+	.basicsize = sizeof(struct session),
+	.flags = Py_TPFLAGS_DEFAULT,
+	.slots = slots,
+};

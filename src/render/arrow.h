@@ -18,11 +18,6 @@ SS_MUST_USE
 enum ss_status ss_arrow_stream(struct ss_table *table, const struct ss_render_options *options,
 			       struct ArrowArrayStream *out, struct ss_error *err);
 
-/* The columns with their units; what is not in the rows is metadata. */
-SS_MUST_USE
-bool ss_arrow_schema(const struct ss_table *table, const struct ss_render_options *options,
-		     struct ArrowSchema *out);
-
 /* A copy. */
 SS_MUST_USE
 bool ss_arrow_copy(const struct ArrowSchema *from, struct ArrowSchema *out);

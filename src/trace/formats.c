@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formats.c - the list of input formats, made from src/trace/meson.build, and a trace of any of them.
+ * formats.c - the list of input formats, made from src/trace/meson.build, and a trace of any of
+ * them.
  */
 
 #include <string.h>

@@ -16,11 +16,6 @@ void cli_stored_baseline_begin(const struct arguments *arguments);
 /* Whether the text is STORE or STORE:key=value... */
 bool cli_stored_baseline_is(const char *text);
 
-/* Adds the earlier runs of the store; `session` is the run to be checked. */
-SS_MUST_USE
-enum ss_status cli_stored_baseline_add(const char *text, const struct ss_session *session,
-				       struct ss_checking *checking, struct ss_error *err);
-
 /* baselines.c: loads and measures the runs that --against names, one after the other. */
 SS_MUST_USE
 enum ss_status cli_baselines_add(const struct arguments *arguments,

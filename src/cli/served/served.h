@@ -90,6 +90,5 @@ void cli_fleet_end(struct fleet *fleet);
 
 /* fleet.c: the routes for open runs. */
 extern const struct ss_route route_open, route_in, route_in_apart;
-void cli_fleet_run_close(struct fleet_run *run);
 
 #endif

@@ -15,152 +15,6 @@
 #include "base/text.h"
 #include "base/memory.h"
 
-/* Rows that are rendered at a time in formats that can be continued. */
-#define ROWS_AT_ONCE 32768
-
-enum ss_status cli_query_prepare(const struct arguments *arguments, struct query *out,
-				 struct ss_error *err)
-{
-	struct ss_request request = show_request("sql", arguments);
-	struct ss_wanted wanted;
-
-	SS_TRY(ss_wanted_read(&request, &wanted, err));
-	return ss_wanted_format(&wanted, &out->renderer, &out->options, err);
-}
-
-bool cli_query_is_list(const char *text, size_t length)
-{
-	while (length && (*text == ' ' || *text == '\n' || *text == '\t')) {
-		text++;
-		length--;
-	}
-	return length > 1 && *text == '.' && text[1] >= 'a' && text[1] <= 'z';
-}
-
-/* A failed write to standard output is reported when the program ends. */
-static enum ss_status write_text(struct query *query, struct ss_text *text, struct ss_error *err)
-{
-	bool is_written = true;
-
-	if (ss_text_failed(text))
-		return ss_fail_memory(err, "the output");
-	if (text->length && query->shown->to_file)
-		is_written = output_write(&query->shown->output, text->data, text->length);
-	else if (text->length)
-		fwrite(text->data, 1, text->length, stdout);
-	text->length = 0;
-	return is_written ? SS_OK : ss_fail(err, SS_ERR_IO, "%s", query->shown->output.err.text);
-}
-
-/* The text format has a limit of columns, other formats have none. */
-static enum ss_status check_columns(const struct query *query, const struct ss_sql_answer *answer,
-				    struct ss_error *err)
-{
-	uint32_t count = answer->view.column_count;
-
-	if (count <= SS_RENDER_COLUMNS_MAX || strcmp(query->renderer->name, "text") != 0)
-		return SS_OK;
-	return ss_fail(err, SS_ERR_USAGE,
-		       "the result has %u columns and text shows at most %u; select fewer, or use "
-		       "another format (option 'format')",
-		       count, SS_RENDER_COLUMNS_MAX);
-}
-
-static enum ss_status print_rows(struct query *query, struct ss_sql_answer *answer,
-				 struct ss_text *out, struct ss_error *err)
-{
-	uint32_t most = query->renderer->more ? ROWS_AT_ONCE : 0;
-	bool is_first = true;
-
-	SS_TRY(check_columns(query, answer, err));
-	while ((is_first || !answer->is_done) && !ferror(stdout)) {
-		SS_TRY(ss_sql_fetch(answer, most, err));
-		(is_first ? query->renderer->view : query->renderer->more)(&answer->table,
-									   &query->options, out);
-		SS_TRY(write_text(query, out, err));
-		is_first = false;
-	}
-	return SS_OK;
-}
-
-static enum ss_status query_run_statement(struct query *query, const struct ss_sql_text *statement,
-					  struct ss_error *err)
-{
-	struct ss_sql_answer answer;
-	struct ss_text out = { 0 };
-	enum ss_status status;
-
-	if (query->is_parquet)
-		return ss_sql_copy(query->sql, statement, query->shown->output.file.temporary, err);
-	status = ss_sql_begin(query->sql, statement, &answer, err);
-	if (status == SS_OK && answer.has_rows)
-		status = print_rows(query, &answer, &out, err);
-	ss_sql_end(&answer);
-	ss_text_release(&out);
-	return status;
-}
-
-static enum ss_status run_list(struct query *query, const struct ss_sql_text *text,
-			       struct ss_error *err)
-{
-	struct ss_text out = { 0 };
-	enum ss_status status = cli_query_list(query, text->text, text->length, &out, err);
-
-	if (status == SS_OK)
-		status = write_text(query, &out, err);
-	ss_text_release(&out);
-	return status;
-}
-
-/* A list such as .tables is a line of its own; everything else ends with a semicolon. */
-static bool query_next_statement(struct ss_sql_text *rest, struct ss_sql_text *out, bool *is_list)
-{
-	const char *end;
-	bool is_ended;
-
-	*is_list = cli_query_is_list(rest->text, rest->length);
-	if (!*is_list)
-		return ss_sql_split(rest, out, &is_ended);
-	end = memchr(rest->text, '\n', rest->length);
-	out->text = rest->text;
-	out->length = end ? (size_t)(end - rest->text) : rest->length;
-	*rest = (struct ss_sql_text){ rest->text + out->length, rest->length - out->length };
-	return true;
-}
-
-enum ss_status cli_query_run(struct query *query, const struct ss_sql_text *text,
-			     struct ss_error *err)
-{
-	struct ss_sql_text rest = *text, part;
-	bool is_list;
-
-	while (!ferror(stdout) && query_next_statement(&rest, &part, &is_list)) {
-		if (!is_list && !query->sql)
-			return ss_fail(err, SS_ERR_USAGE,
-				       "expected a trace file or a folder of "
-				       "traces before the query");
-		SS_TRY(is_list ? run_list(query, &part, err)
-			       : query_run_statement(query, &part, err));
-	}
-	return SS_OK;
-}
-
-/* --- where DuckDB is ----------------------------------------------------------------------- */
-
-void cli_engine_prepare(struct ss_error *problem)
-{
-	char folder[SS_PATH_BYTES];
-	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
-	char *slash;
-
-	folder[length > 0 ? length : 0] = '\0';
-	slash = strrchr(folder, '/');
-	if (slash)
-		*slash = '\0';
-	if (ss_engine_load(getenv("STEPSCOPE_DUCKDB"), slash ? folder : NULL, problem) == SS_OK)
-		problem->code = SS_OK;
-}
-
 /* Lists for users of SQL: all tables, or the columns of one table or of all. */
 
 static const struct ss_column table_columns[] = {
@@ -280,8 +134,9 @@ static enum ss_status tables_list_fill(const char *word, const char *argument, s
 	return SS_OK;
 }
 
-enum ss_status cli_query_list(const struct query *query, const char *text, size_t length,
-			      struct ss_text *out, struct ss_error *err)
+/* Renders the list that the text requests. */
+static enum ss_status query_list(const struct query *query, const char *text, size_t length,
+				 struct ss_text *out, struct ss_error *err)
 {
 	char word[64] = "", argument[64] = "", copy[160];
 	struct ss_memory memory;
@@ -314,4 +169,150 @@ enum ss_status cli_query_list(const struct query *query, const char *text, size_
 	ss_table_release(&table);
 	ss_arena_release(&arena);
 	return status;
+}
+
+/* Rows that are rendered at a time in formats that can be continued. */
+#define ROWS_AT_ONCE 32768
+
+enum ss_status cli_query_prepare(const struct arguments *arguments, struct query *out,
+				 struct ss_error *err)
+{
+	struct ss_request request = show_request("sql", arguments);
+	struct ss_wanted wanted;
+
+	SS_TRY(ss_wanted_read(&request, &wanted, err));
+	return ss_wanted_format(&wanted, &out->renderer, &out->options, err);
+}
+
+bool cli_query_is_list(const char *text, size_t length)
+{
+	while (length && (*text == ' ' || *text == '\n' || *text == '\t')) {
+		text++;
+		length--;
+	}
+	return length > 1 && *text == '.' && text[1] >= 'a' && text[1] <= 'z';
+}
+
+/* A failed write to standard output is reported when the program ends. */
+static enum ss_status write_text(struct query *query, struct ss_text *text, struct ss_error *err)
+{
+	bool is_written = true;
+
+	if (ss_text_failed(text))
+		return ss_fail_memory(err, "the output");
+	if (text->length && query->shown->to_file)
+		is_written = output_write(&query->shown->output, text->data, text->length);
+	else if (text->length)
+		fwrite(text->data, 1, text->length, stdout);
+	text->length = 0;
+	return is_written ? SS_OK : ss_fail(err, SS_ERR_IO, "%s", query->shown->output.err.text);
+}
+
+/* The text format has a limit of columns, other formats have none. */
+static enum ss_status check_columns(const struct query *query, const struct ss_sql_answer *answer,
+				    struct ss_error *err)
+{
+	uint32_t count = answer->view.column_count;
+
+	if (count <= SS_RENDER_COLUMNS_MAX || strcmp(query->renderer->name, "text") != 0)
+		return SS_OK;
+	return ss_fail(err, SS_ERR_USAGE,
+		       "the result has %u columns and text shows at most %u; select fewer, or use "
+		       "another format (option 'format')",
+		       count, SS_RENDER_COLUMNS_MAX);
+}
+
+static enum ss_status print_rows(struct query *query, struct ss_sql_answer *answer,
+				 struct ss_text *out, struct ss_error *err)
+{
+	uint32_t most = query->renderer->more ? ROWS_AT_ONCE : 0;
+	bool is_first = true;
+
+	SS_TRY(check_columns(query, answer, err));
+	while ((is_first || !answer->is_done) && !ferror(stdout)) {
+		SS_TRY(ss_sql_fetch(answer, most, err));
+		(is_first ? query->renderer->view : query->renderer->more)(&answer->table,
+									   &query->options, out);
+		SS_TRY(write_text(query, out, err));
+		is_first = false;
+	}
+	return SS_OK;
+}
+
+static enum ss_status query_run_statement(struct query *query, const struct ss_sql_text *statement,
+					  struct ss_error *err)
+{
+	struct ss_sql_answer answer;
+	struct ss_text out = { 0 };
+	enum ss_status status;
+
+	if (query->is_parquet)
+		return ss_sql_copy(query->sql, statement, query->shown->output.file.temporary, err);
+	status = ss_sql_begin(query->sql, statement, &answer, err);
+	if (status == SS_OK && answer.has_rows)
+		status = print_rows(query, &answer, &out, err);
+	ss_sql_end(&answer);
+	ss_text_release(&out);
+	return status;
+}
+
+static enum ss_status run_list(struct query *query, const struct ss_sql_text *text,
+			       struct ss_error *err)
+{
+	struct ss_text out = { 0 };
+	enum ss_status status = query_list(query, text->text, text->length, &out, err);
+
+	if (status == SS_OK)
+		status = write_text(query, &out, err);
+	ss_text_release(&out);
+	return status;
+}
+
+/* A list such as .tables is a line of its own; everything else ends with a semicolon. */
+static bool query_next_statement(struct ss_sql_text *rest, struct ss_sql_text *out, bool *is_list)
+{
+	const char *end;
+	bool is_ended;
+
+	*is_list = cli_query_is_list(rest->text, rest->length);
+	if (!*is_list)
+		return ss_sql_split(rest, out, &is_ended);
+	end = memchr(rest->text, '\n', rest->length);
+	out->text = rest->text;
+	out->length = end ? (size_t)(end - rest->text) : rest->length;
+	*rest = (struct ss_sql_text){ rest->text + out->length, rest->length - out->length };
+	return true;
+}
+
+enum ss_status cli_query_run(struct query *query, const struct ss_sql_text *text,
+			     struct ss_error *err)
+{
+	struct ss_sql_text rest = *text, part;
+	bool is_list;
+
+	while (!ferror(stdout) && query_next_statement(&rest, &part, &is_list)) {
+		if (!is_list && !query->sql)
+			return ss_fail(err, SS_ERR_USAGE,
+				       "expected a trace file or a folder of "
+				       "traces before the query");
+		SS_TRY(is_list ? run_list(query, &part, err)
+			       : query_run_statement(query, &part, err));
+	}
+	return SS_OK;
+}
+
+/* --- where DuckDB is ----------------------------------------------------------------------- */
+
+void cli_engine_prepare(struct ss_error *problem)
+{
+	char folder[SS_PATH_BYTES];
+	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+	char *slash;
+
+	folder[length > 0 ? length : 0] = '\0';
+	slash = strrchr(folder, '/');
+	if (slash)
+		*slash = '\0';
+	if (ss_engine_load(getenv("STEPSCOPE_DUCKDB"), slash ? folder : NULL, problem) == SS_OK)
+		problem->code = SS_OK;
 }

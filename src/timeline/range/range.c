@@ -149,7 +149,8 @@ static bool shown_track_on_device(const struct ss_shown_track *track)
 	return track->has_device && track->kind != SS_SHOWN_OTHER;
 }
 
-bool ss_timeline_range_devices(struct ss_file_sweep *file)
+/* Adds the devices of the file of which a row was asked for; false: no memory. */
+static bool range_sum_devices(struct ss_file_sweep *file)
 {
 	const struct ss_tracks *tracks = &file->index->tracks;
 	uint32_t to;
@@ -253,7 +254,7 @@ static bool range_sweep_file(struct ss_file_sweep *file, const struct ss_range_f
 	for (uint32_t i = 0; whole && i < tracks->count; i++)
 		if (file->asked[i])
 			whole = ss_timeline_range_sweep(file, i);
-	whole = whole && ss_timeline_range_devices(file);
+	whole = whole && range_sum_devices(file);
 	ss_arena_release(&scratch);
 	return whole;
 }
