@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "stepscope.h"
-#include "trace/load.h"
+#include "trace/formats.h"
 
 struct ss_session;
 struct ss_table;

@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 #include "check.h"
-#include "read/strict.h"
+#include "read/json.h"
 
 /* A value as deep as it may be, of an event, in a list. */
 #define DEPTH_MAX (SS_STRICT_DEPTH_MAX + 2)

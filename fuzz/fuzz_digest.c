@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "api/session.h"
-#include "base/hash/checksum.h"
+#include "base/hash/hash.h"
 #include "base/text.h"
 #include "check.h"
 #include "load/digest_files.h"

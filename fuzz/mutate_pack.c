@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/hash/checksum.h"
+#include "base/hash/hash.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "check.h"

@@ -5,7 +5,7 @@ import subprocess
 
 HEAD = """# Exit codes
 
-Made by `tools/docs.py` from the table in `src/cli/exit_codes.c`; `stepscope help exit-codes`
+Made by `tools/docs.py` from the table in `src/cli/help.c`; `stepscope help exit-codes`
 prints it.
 
 | code | name | when |

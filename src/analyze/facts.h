@@ -12,7 +12,6 @@
 #include "analyze/host/places.h"
 #include "analyze/host/regions.h"
 #include "analyze/host/step_phase.h"
-#include "analyze/host/training.h"
 #include "analyze/kernel/category.h"
 #include "analyze/time/idle.h"
 #include "analyze/work/op_runs.h"

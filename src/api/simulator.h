@@ -6,7 +6,6 @@
 #ifndef SS_API_SIMULATOR_H
 #define SS_API_SIMULATOR_H
 
-#include "sim/job.h"    /* SS_SIM_CAUSES_MAX */
-#include "sim/preset.h" /* ss_sim_preset_at() */
+#include "sim/job.h" /* SS_SIM_CAUSES_MAX, ss_sim_preset_at() */
 
 #endif

@@ -44,7 +44,7 @@ void ss_memory_populate(void *block, size_t bytes);
 /* NULL is fine, whatever `bytes` says. */
 void ss_memory_free(struct ss_memory *memory, void *block, size_t bytes);
 
-/* Takes these bytes off the account: they have another owner now (table/buffer.h). */
+/* Takes these bytes off the account: they have another owner now (table/cells.h). */
 void ss_memory_forget(struct ss_memory *memory, size_t bytes);
 
 /*

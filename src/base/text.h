@@ -106,7 +106,7 @@ static inline bool ss_string_ends_with(const char *string, const char *end)
 bool ss_text_has(const char *text, size_t length, const char *part, size_t part_length);
 
 /*
- * text_search.c: where the part first begins in the text, ignoring ASCII case, in linear time;
+ * Where the part first begins in the text, ignoring ASCII case, in linear time;
  * NULL: nowhere. An empty part is everywhere.
  */
 const char *ss_text_search(const char *text, size_t text_length, const char *part, size_t length);

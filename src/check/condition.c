@@ -2,7 +2,7 @@
 /*
  * condition.c - reads conditions and asks tables about them.
  */
-#include "check/condition.h"
+#include "check/check.h"
 
 #include <stdio.h>
 

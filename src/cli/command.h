@@ -62,13 +62,6 @@ bool command_find(const char *name, struct command *out);
 const char *command_suggest(const char *name);
 
 /*
- * options.c: parses the words. On failure it prints an error to stderr and returns false; if memory
- * runs out, it prints nothing and out->paths is NULL. Always release `out`.
- */
-bool options_read(const struct command *command, int count, char **words, struct arguments *out);
-void options_release(struct arguments *arguments);
-
-/*
  * The value of an option, or its default; NULL: no value and no default, or the command does not
  * accept it.
  */
@@ -78,8 +71,6 @@ uint64_t cli_option_number(const struct arguments *arguments, const char *name, 
 /* The same as 32 bits: larger values become UINT32_MAX, which the library refuses as too large. */
 uint32_t cli_option_count(const struct arguments *arguments, const char *name);
 bool cli_option_given(const struct arguments *arguments, const char *name);
-/* Whether the word is this option of the program itself: "-h" and "--help" match "help". */
-bool cli_option_is(const char *word, const char *name);
 
 /* show.c: loads the paths, runs the view or report `what` and prints it. */
 int show_run(const char *what, const struct arguments *arguments);
@@ -104,7 +95,7 @@ int show_fail(const char *what, const struct ss_error *err);
 /* command_line.c: runs the whole command line, argv[0] included; returns the exit code. */
 int command_line(int argc, char **argv);
 
-/* progress.c: a bar on a terminal, lines of JSON for programs. */
+/* show.c: a bar on a terminal, lines of JSON for programs. */
 struct progress_bar {
 	bool bar, json;
 	int64_t next_ns; /* when to redraw */

@@ -2,7 +2,6 @@
 /*
  * completion.c - completion scripts for bash, zsh and fish, and the words that they offer.
  */
-#include "cli/completion.h"
 
 #include <stdio.h>
 #include <string.h>

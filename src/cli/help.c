@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * help.c - help for the program, for a command and for a topic, in 80 columns.
+ * help.c - help for the program, for a command and for a topic, in 80 columns; what exit codes
+ * mean.
  */
 #include "cli/help.h"
 
@@ -201,3 +202,26 @@ const struct help_topic *help_topic_at(size_t index)
 {
 	return index < SS_COUNT(topics) ? &topics[index] : NULL;
 }
+
+/* What each exit code means. */
+
+const struct exit_meaning exit_meanings[] = {
+	{ EXIT_FINE, "fine",
+	  "The command did its work; findings are not errors. 'stepscope serve' also ends with "
+	  "0 when you stop it with Ctrl-C." },
+	{ EXIT_FAILED, "problem",
+	  "An input is missing, cannot be read or is not a trace, an output could not be "
+	  "written, or a limit was reached. One sentence on standard error says which." },
+	{ EXIT_USAGE, "usage",
+	  "The command line is wrong: an unknown command, option, value, view, rule, rank or "
+	  "step. No file was written." },
+	{ EXIT_FOUND, "found",
+	  "'stepscope check' found a regression, or a condition of --fail-if holds." },
+	{ EXIT_INCONCLUSIVE, "inconclusive",
+	  "'stepscope check' cannot decide: too few steps, too much noise, another job, or a "
+	  "figure that the traces do not show. With --allow-inconclusive the code is 0." },
+	{ EXIT_INTERRUPTED, "interrupted",
+	  "Ctrl-C stopped the command before it was done. No incomplete file is left." },
+};
+
+const size_t exit_meaning_count = sizeof(exit_meanings) / sizeof(exit_meanings[0]);

@@ -21,7 +21,7 @@ struct help_option {
 
 void help_option(const struct ss_option *option, struct help_option *out);
 
-/* exit_codes.c: an exit code. The manual and docs/exit-codes.md are made from this table, too. */
+/* An exit code. The manual and docs/exit-codes.md are made from this table, too. */
 struct exit_meaning {
 	enum exit_code code;
 	const char *name, *about;
@@ -52,5 +52,18 @@ const struct help_topic *help_topic_at(size_t index);
  * `indent`. A word longer than a line is not split.
  */
 void wrap_print(FILE *to, size_t column, size_t indent, const char *text);
+
+/* Scripts that complete command lines, made from the declared commands and options. */
+
+struct completion_shell {
+	const char *name;
+	void (*write)(struct ss_text *out);
+};
+
+/* NULL past the end. */
+const struct completion_shell *completion_shell_at(size_t index);
+
+/* All commands, then all views; false past the end. */
+bool completion_command(size_t index, struct command *out);
 
 #endif

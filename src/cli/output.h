@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "base/hash/checksum.h"
+#include "base/hash/hash.h"
 #include "base/system/new_file.h"
 #include "cli/command.h"
 

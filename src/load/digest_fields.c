@@ -68,12 +68,6 @@ static const struct ss_field size_fields[] = {
 #define ARRIVAL_BEFORE(member) .from = SS_FROM_BEFORE, .base = IN_ARRIVAL(member)
 #define ARRIVAL_ITEM(member) .from = SS_FROM_ITEM, .base = IN_ARRIVAL(member)
 
-static const struct ss_field_sign arrival_signs[] = {
-	{ IN_ARRIVAL(kind), SS_FIELD_U32 },
-	{ IN_ARRIVAL(group), SS_FIELD_U32 },
-	{ IN_ARRIVAL(shape), SS_FIELD_U64 },
-};
-
 static const struct ss_field arrival_fields[] = {
 	ARRIVAL(kind, SS_FIELD_U32, .limit = SS_COLLECTIVE_KINDS),
 	ARRIVAL(group, SS_FIELD_U32, .below = IN_FILE(digest.group_count)),
@@ -84,14 +78,12 @@ static const struct ss_field arrival_fields[] = {
 	ARRIVAL(shape, SS_FIELD_U64),
 	ARRIVAL(bytes, SS_FIELD_I64, ARRIVAL_BEFORE(bytes), .range = SS_RANGE_KNOWN),
 	ARRIVAL(sequence, SS_FIELD_I64, ARRIVAL_BEFORE(sequence)),
-	ARRIVAL(start_ns, SS_FIELD_I64, ARRIVAL_BEFORE(start_ns), SS_AROUND(arrival_signs),
-		.range = SS_RANGE_MOMENT),
-	ARRIVAL(end_ns, SS_FIELD_I64, ARRIVAL_ITEM(start_ns), SS_AROUND(arrival_signs),
-		.range = SS_RANGE_MOMENT),
+	ARRIVAL(start_ns, SS_FIELD_I64, ARRIVAL_BEFORE(start_ns), .range = SS_RANGE_MOMENT),
+	ARRIVAL(end_ns, SS_FIELD_I64, ARRIVAL_ITEM(start_ns), .range = SS_RANGE_MOMENT),
 	ARRIVAL(release_ns, SS_FIELD_I64, ARRIVAL_BEFORE(end_ns), .range = SS_RANGE_MAYBE),
 	SS_FIELD_ARRAY(struct ss_whole_arrival, own_ns, SS_OWN_PARTS, SS_FIELD_I64,
-		       SS_AROUND(arrival_signs), .range = SS_RANGE_SPAN),
-	ARRIVAL(hidden_ns, SS_FIELD_I64, SS_AROUND(arrival_signs), .range = SS_RANGE_SPAN),
+		       .range = SS_RANGE_SPAN),
+	ARRIVAL(hidden_ns, SS_FIELD_I64, .range = SS_RANGE_SPAN),
 };
 
 static const struct ss_field group_fields[] = {

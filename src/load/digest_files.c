@@ -28,14 +28,13 @@ static char *digest_lent_file(const char *text)
 	return (char *)(uintptr_t)text;
 }
 
-static bool digest_write_rank(const struct ss_job *job, const struct ss_job_file *file,
-			      struct ss_text *out)
+static bool digest_write_rank(const struct ss_job_file *file, struct ss_text *out)
 {
 	struct ss_job_file whole = *file;
 
 	if (!ss_digest_unpack_arrivals(&whole.digest))
 		return false;
-	ss_fields_write(&ss_digest_layout, &whole, job->memory, out);
+	ss_fields_write(&ss_digest_layout, &whole, out);
 	ss_digest_free_wholes(&whole.digest);
 	return true;
 }
@@ -57,7 +56,7 @@ enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job
 		.problem = digest_lent_file(file->subject.problem),
 	};
 
-	if (file->is_reduced && !digest_write_rank(job, file, &parts[SS_DIGEST_RANK]))
+	if (file->is_reduced && !digest_write_rank(file, &parts[SS_DIGEST_RANK]))
 		return ss_fail_memory(err, "a digest");
 	if (file->is_reduced && file->summary)
 		job->reader->write(file->summary, &parts[SS_DIGEST_FINDINGS]);

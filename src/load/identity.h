@@ -5,7 +5,7 @@
 #ifndef SS_LOAD_IDENTITY_H
 #define SS_LOAD_IDENTITY_H
 
-#include "redact/run_keys.h"
+#include "redact/redact.h"
 
 struct ss_job;
 struct ss_job_snapshot;

@@ -12,9 +12,8 @@
 #include "base/system/thread.h"
 #include "load/digest_files.h"
 #include "load/files/open.h"
-#include "load/snapshot_files.h"
 #include "read/source.h"
-#include "trace/load.h"
+#include "trace/formats.h"
 #include "stepscope.h"
 
 /* What the workers that load share. */
@@ -214,7 +213,7 @@ static void job_count_contents(struct ss_redactor *redactor, const struct ss_job
 {
 	if (file->has_snapshot)
 		ss_contents_of_snapshot(redactor, &file->snapshot.opened->snapshot);
-	else
+	else if (!file->is_digest)
 		ss_contents_of_trace(redactor, &file->trace);
 }
 

@@ -5,14 +5,97 @@
 #ifndef SS_LOAD_JOB_H
 #define SS_LOAD_JOB_H
 
+#include <stdatomic.h>
+
 #include "load/files/find.h"
 #include "load/files/recording.h"
 #include "ranks/join.h"
-#include "load/runs.h"
-#include "load/progress.h"
 #include "trace/digest/fields.h"
 #include "memory/subject.h"
 #include "view/view.h"
+#include "base/memory.h"
+#include "base/error.h"
+
+/* Reports the progress of long work on the ranks of a job. */
+
+struct ss_progress; /* stepscope.h */
+
+/*
+ * The parts of a verdict, in order: comparing ranks, examining each, joining all for the replay,
+ * applying rules; the rest is replays with fixes. Each ends at this share of the usual time.
+ */
+#define SS_PROGRESS_COMPARED 0.1
+#define SS_PROGRESS_EXAMINED 0.6
+#define SS_PROGRESS_JOINED 0.75
+#define SS_PROGRESS_JUDGED 0.85
+
+/* Zeroed: progress is not reported. */
+struct ss_progress_report {
+	bool (*progress)(void *context, const struct ss_progress *progress);
+	void *context;
+	const char *doing; /* the current part, in words */
+	double from, to;   /* of the whole */
+	/* Set by any thread or signal handler, cleared when the next call begins. */
+	atomic_bool is_cancelled;
+};
+
+/* A part begins. The watch may be NULL, here and below. */
+void ss_progress_begin_part(struct ss_progress_report *watch, const char *doing, double from,
+			    double to);
+
+/* Reports how many of the part's pieces are done; false: stop. One thread at a time. */
+bool ss_progress_report_done(struct ss_progress_report *watch, uint32_t done, uint32_t count);
+
+/* Whether the current work was cancelled; any thread may ask. */
+bool ss_progress_is_cancelled(const struct ss_progress_report *watch);
+
+/*
+ * Which files were recorded in one run of a program.
+ *
+ * A folder can hold several runs: the same ranks twice, cycles of a profiler's schedule,
+ * TensorBoard's plugins/profile/DATE/, files that have nothing to do with each other. Files of
+ * two runs are never compared or averaged.
+ *
+ * Each rank is in a run once. Files are of one run when neither their world sizes nor their
+ * dates contradict it; of several runs that a file could be of, it is of the one whose first
+ * step has the same number, which it overlaps in time, whose folder is the nearest, which
+ * began closest. A file whose rank nobody knows is of a run with others only when both have
+ * collectives, begin with the same step and overlap in time.
+ */
+
+struct ss_job;
+struct ss_job_file;
+struct ss_table;
+
+struct ss_job_run {
+	const char *name; /* its folder if that has no other run, else its time, else a file */
+	const char *path; /* of its first file */
+	bool has_clock;
+	int64_t start_ns, end_ns; /* since 1970 */
+	int64_t world_size;       /* -1: not recorded */
+	uint32_t file_count, rank_count;
+	uint32_t cut_count; /* truncated files */
+	bool is_complete;   /* all ranks have files, and none is truncated */
+};
+
+/* Whether two files are the same recording under two names; their ranks are not compared. */
+bool ss_job_files_are_copies(const struct ss_job_file *a, const struct ss_job_file *b);
+
+/* Fills job->runs, and the run of each file. */
+SS_MUST_USE
+enum ss_status ss_job_list_runs(struct ss_job *job, struct ss_error *err);
+
+/* choose_run.c: the same, and keeps the files of one of them. */
+SS_MUST_USE
+enum ss_status ss_job_choose_run(struct ss_job *job, struct ss_error *err);
+
+/* "2026-11-16 05:16:12 UTC"; "" without a clock. */
+#define SS_RUN_TIME_BYTES 40
+void ss_job_run_time(const struct ss_job_run *run, char out[SS_RUN_TIME_BYTES]);
+
+/* "8 ranks", "3 of 8 ranks", "1 file" */
+#define SS_RUN_RANKS_BYTES 64
+void ss_job_run_ranks(const struct ss_job_run *run, char out[SS_RUN_RANKS_BYTES]);
 
 /* Instead of the number of a rank. */
 #define SS_EVERY_RANK INT64_MIN
@@ -190,5 +273,24 @@ enum ss_status ss_job_make_summaries(struct ss_job *job, const struct ss_job_sum
 				     struct ss_error *err);
 
 void ss_job_close(struct ss_job *job);
+
+/* Memory snapshots among the files of a job. */
+
+/* Reads the file if it is a memory snapshot, and sets file->has_snapshot then. */
+SS_MUST_USE
+enum ss_status ss_job_snapshot_load(struct ss_job *job, struct ss_job_file *file,
+				    struct ss_source *source,
+				    const struct ss_snapshot_options *options,
+				    struct ss_error *err);
+
+/* Keeps only the summary of the snapshot; without a summarizer, the whole snapshot. */
+SS_MUST_USE
+enum ss_status ss_job_snapshot_reduce(struct ss_job *job, struct ss_job_snapshot *snapshot,
+				      struct ss_error *err);
+
+void ss_job_snapshot_release(struct ss_job *job, struct ss_job_snapshot *snapshot);
+
+/* Finds the trace of each snapshot, once the list of files is sorted. */
+void ss_job_match_snapshots(struct ss_job *job);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/system/thread.h"
 #include "load/files/open.h"
 #include "load/job.h"
-#include "trace/load.h"
+#include "trace/formats.h"
 #include "trace/pack/pack.h"
 
 static uint32_t job_threads(const struct ss_job *job)

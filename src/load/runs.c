@@ -2,7 +2,6 @@
 /*
  * runs.c - sorts files into the runs in which they were recorded.
  */
-#include "load/runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * They are read after the traces, because a problem with one can depend on the trace of its run. If
  * files are reduced, only the summary of a snapshot is kept.
  */
-#include "load/snapshot_files.h"
+#include "load/job.h"
 
 #include <string.h>
 

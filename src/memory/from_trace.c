@@ -9,7 +9,6 @@
 
 #include "memory/events/alloc.h"
 #include "memory/history/address_map.h"
-#include "memory/trace_stacks.h"
 
 struct trace_conversion {
 	const struct ss_trace *trace;

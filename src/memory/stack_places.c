@@ -9,7 +9,7 @@
 #include "analyze/host/places.h"
 #include "base/text.h"
 #include "memory/events/alloc.h"
-#include "memory/trace_stacks.h"
+#include "memory/from_trace.h"
 
 static bool text_contains(const char *text, size_t length, const char *part)
 {

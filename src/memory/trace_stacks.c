@@ -2,7 +2,7 @@
 /*
  * trace_stacks.c - one walk over the rows of each thread alongside its events.
  */
-#include "memory/trace_stacks.h"
+#include "memory/from_trace.h"
 
 #include <string.h>
 

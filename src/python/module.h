@@ -8,13 +8,36 @@
 #ifndef SS_PYTHON_MODULE_H
 #define SS_PYTHON_MODULE_H
 
+#include <stdbool.h>
+
+#include "stepscope_arrow.h"
+
+/*
+ * One batch of Arrow for many readers.
+ *
+ * A stream can be read only once, but a Python table any number of times: each reader gets its own
+ * stream over the same buffers, which live until the last reader releases them.
+ */
+
+struct shared;
+
+/* Takes ownership of the stream, even on failure; NULL: no memory. */
+struct shared *shared_take(struct ArrowArrayStream *stream);
+void shared_drop(struct shared *shared);
+
+const struct ArrowSchema *shared_schema(const struct shared *shared);
+/* NULL: no rows. */
+const struct ArrowArray *shared_array(const struct shared *shared);
+
+/* Makes another stream; false: no memory. Any thread may read and release it. */
+bool shared_stream(struct shared *shared, struct ArrowArrayStream *out);
+
 #ifndef Py_LIMITED_API
 #define Py_LIMITED_API 0x030B0000
 #endif
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "python/share.h"
 #include "stepscope_arrow.h"
 
 /* One exception type per kind of failure. */
@@ -86,11 +109,5 @@ PyObject *py_table_new(const struct module *module, struct ArrowArrayStream *str
 extern PyType_Spec table_spec;
 
 extern PyType_Spec buffer_spec;
-
-/*
- * (statements, path of DuckDB or None, may read files, threads, memory limit): a table, or None if
- * there are no rows.
- */
-PyObject *py_session_sql(PyObject *self, PyObject *arguments);
 
 #endif

@@ -5,6 +5,9 @@
 #include "base/system/thread.h"
 #include "base/text.h"
 #include "python/module.h"
+#include "sql/sql.h"
+#include "api/renderers.h"
+#include "api/session.h"
 
 /* --- arguments of open() ------------------------------------------------------------------- */
 
@@ -444,6 +447,101 @@ static PyObject *py_session_counts(PyObject *self, PyObject *unused)
 			     ss_session_failed_count(session), ss_session_cut_count(session));
 }
 
+/* SQL on a session with DuckDB: returns the rows of the last statement as a table. */
+
+struct queries {
+	const char *library; /* path of DuckDB; NULL: the system's libraries */
+	const char *text;
+	Py_ssize_t length;
+	int allow_files;
+	unsigned threads;
+	unsigned long long memory_limit;
+	struct ss_session *session;
+	struct ArrowArrayStream stream; /* of the last statement that has rows */
+};
+
+static bool py_sql_is_stopped(void *context)
+{
+	const struct queries *queries = context;
+
+	return atomic_load_explicit(&queries->session->watch.is_cancelled, memory_order_relaxed);
+}
+
+static enum ss_status py_sql_run_statement(struct ss_sql *sql, const struct ss_sql_text *statement,
+					   struct queries *queries, struct ss_error *err)
+{
+	struct ss_render_options options = { 0 };
+	struct ss_sql_answer answer;
+	enum ss_status status = ss_sql_begin(sql, statement, &answer, err);
+
+	if (status == SS_OK && answer.has_rows) {
+		status = ss_sql_fetch(&answer, 0, err);
+		if (queries->stream.release)
+			queries->stream.release(&queries->stream);
+		queries->stream = (struct ArrowArrayStream){ 0 };
+		if (status == SS_OK)
+			status = ss_arrow_stream(&answer.table, &options, &queries->stream, err);
+	}
+	ss_sql_end(&answer);
+	return status;
+}
+
+static enum ss_status py_sql_run_statements(struct ss_sql *sql, struct queries *queries,
+					    struct ss_error *err)
+{
+	struct ss_sql_text rest = { queries->text, (size_t)queries->length }, statement;
+	bool is_ended;
+
+	while (ss_sql_split(&rest, &statement, &is_ended))
+		SS_TRY(py_sql_run_statement(sql, &statement, queries, err));
+	return SS_OK;
+}
+
+static enum ss_status py_sql_run_queries(struct py_work *work)
+{
+	struct queries *queries = work->context;
+	struct ss_sql_options options = { .threads = queries->threads,
+					  .memory_limit_bytes = queries->memory_limit,
+					  .allow_files = queries->allow_files != 0,
+					  .is_stopped = py_sql_is_stopped,
+					  .context = queries };
+	struct ss_sql *sql = NULL;
+	enum ss_status status;
+
+	queries->session = work->sessions[0]->session;
+	ss_session_start(queries->session);
+	SS_TRY(ss_session_has_trace(queries->session, &work->err));
+	SS_TRY(ss_engine_load(queries->library, NULL, &work->err));
+	SS_TRY(ss_sql_open(queries->session, &options, &sql, &work->err));
+	status = py_sql_run_statements(sql, queries, &work->err);
+	ss_sql_close(sql);
+	return status;
+}
+
+/*
+ * (statements, path of DuckDB or None, may read files, threads, memory limit): a table, or None if
+ * there are no rows.
+ */
+static PyObject *session_sql(PyObject *self, PyObject *arguments)
+{
+	const struct module *module = py_module_of_type(Py_TYPE(self));
+	struct py_work work = { .sessions = { (struct session *)self }, .run = py_sql_run_queries };
+	struct queries queries = { 0 };
+
+	work.context = &queries;
+	if (!PyArg_ParseTuple(arguments, "s#zpIK", &queries.text, &queries.length, &queries.library,
+			      &queries.allow_files, &queries.threads, &queries.memory_limit))
+		return NULL;
+	if (py_work_run(module, &work)) {
+		if (queries.stream.release)
+			return py_table_new(module, &queries.stream);
+		Py_RETURN_NONE;
+	}
+	if (queries.stream.release)
+		queries.stream.release(&queries.stream);
+	return NULL;
+}
+
 static PyMethodDef methods[] = {
 	{ "run", py_session_run, METH_VARARGS, "A view, report or verdict as text." },
 	{ "table", table, METH_VARARGS, "A view, or the findings, as a table." },
@@ -452,7 +550,7 @@ static PyMethodDef methods[] = {
 	{ "compare", py_session_compare, METH_VARARGS, "Two runs side by side, as text." },
 	{ "compare_table", compare_table, METH_VARARGS, "A view of two runs as a table." },
 	{ "report", py_session_report, METH_VARARGS, "The viewer with the traces in it." },
-	{ "sql", py_session_sql, METH_VARARGS, "The rows of SQL statements as a table." },
+	{ "sql", session_sql, METH_VARARGS, "The rows of SQL statements as a table." },
 	{ "counts", py_session_counts, METH_NOARGS,
 	  "Files: all, those that failed, those that are cut." },
 	{ "cancel", cancel, METH_NOARGS, "Stops what another thread waits for." },

@@ -2,7 +2,7 @@
 /*
  * share.c - lends a batch to many readers without a copy, with a reference count.
  */
-#include "python/share.h"
+#include "python/module.h"
 
 #include <errno.h>
 #include <stdatomic.h>

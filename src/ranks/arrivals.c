@@ -3,7 +3,7 @@
  * arrivals.c - collects the communication kernels of a rank (or ranges on the host if
  * there are none), and what the rank did between them.
  */
-#include "ranks/digest_parts.h"
+#include "ranks/digest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include "base/median.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "ranks/digest_parts.h"
 
 /* Shorter gaps are normal between kernels; thousands of them say nothing about other ranks. */
 #define GAP_NS_MIN 20000

@@ -5,7 +5,7 @@
  */
 #include "analyze/time/roles.h"
 #include "base/hash/hash.h"
-#include "ranks/digest_parts.h"
+#include "ranks/digest.h"
 
 /* --- blocked in calls -------------------------------------------------------------------- */
 

@@ -112,7 +112,7 @@ bool ss_pickle_unwind(struct ss_pickle *machine);
 enum ss_pickle_step ss_pickle_line(struct ss_pickle *machine, char operation, const char *line,
 				   size_t length);
 
-/* pickle_refuse.c: the error for an operation that is not one of data. */
+/* pickle_start.c: the error for an operation that is not one of data. */
 enum ss_pickle_step ss_pickle_refuse(struct ss_pickle *machine, unsigned char operation);
 
 /* pickle.c: the length of the line at the cursor, without its line break. */

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "read/pickle_machine.h"
 #include "redact/stream.h"
 
 /* What follows the opcode. */
@@ -24,32 +25,62 @@ struct pickle_operation {
 	size_t bytes;
 };
 
-static const struct {
-	const char *bytes;
-	struct pickle_operation operation;
-} pickle_operations[] = {
-	{ "Nldt)012}](eaus.\x85\x86\x87\x88\x89\x8f\x90\x91\x94", { ARGUMENT_BYTES, 0 } },
-	{ "Khq\x80", { ARGUMENT_BYTES, 1 } },
-	{ "M", { ARGUMENT_BYTES, 2 } },
-	{ "Jjr", { ARGUMENT_BYTES, 4 } },
-	{ "G\x95", { ARGUMENT_BYTES, 8 } },
-	{ "ILFSVpg", { ARGUMENT_LINE, 0 } },
-	{ "\x8c"
-	  "CU",
-	  { ARGUMENT_TEXT, 1 } },
-	{ "XBT", { ARGUMENT_TEXT, 4 } },
-	{ "\x8d\x8e\x96", { ARGUMENT_TEXT, 8 } },
-	{ "\x8a", { ARGUMENT_LONG, 1 } },
-	{ "\x8b", { ARGUMENT_LONG, 4 } },
+/* By opcode; those that are missing are not operations of data. */
+static const struct pickle_operation pickle_operations[UINT8_MAX + 1] = {
+	[SS_PICKLE_OP_MARK] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_POP] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_POP_MARK] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_DUP] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_STOP] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_NONE] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_NEWTRUE] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_NEWFALSE] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_EMPTY_LIST] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_LIST] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_APPEND] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_APPENDS] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_EMPTY_TUPLE] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_TUPLE] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_TUPLE1] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_TUPLE2] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_TUPLE3] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_EMPTY_DICT] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_DICT] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_SETITEM] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_SETITEMS] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_EMPTY_SET] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_ADDITEMS] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_FROZENSET] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_MEMOIZE] = { ARGUMENT_BYTES, 0 },
+	[SS_PICKLE_OP_BININT1] = { ARGUMENT_BYTES, 1 },
+	[SS_PICKLE_OP_BINGET] = { ARGUMENT_BYTES, 1 },
+	[SS_PICKLE_OP_BINPUT] = { ARGUMENT_BYTES, 1 },
+	[SS_PICKLE_OP_PROTO] = { ARGUMENT_BYTES, 1 },
+	[SS_PICKLE_OP_BININT2] = { ARGUMENT_BYTES, 2 },
+	[SS_PICKLE_OP_BININT] = { ARGUMENT_BYTES, 4 },
+	[SS_PICKLE_OP_LONG_BINGET] = { ARGUMENT_BYTES, 4 },
+	[SS_PICKLE_OP_LONG_BINPUT] = { ARGUMENT_BYTES, 4 },
+	[SS_PICKLE_OP_BINFLOAT] = { ARGUMENT_BYTES, 8 },
+	[SS_PICKLE_OP_FRAME] = { ARGUMENT_BYTES, 8 },
+	[SS_PICKLE_OP_INT] = { ARGUMENT_LINE, 0 },
+	[SS_PICKLE_OP_LONG] = { ARGUMENT_LINE, 0 },
+	[SS_PICKLE_OP_FLOAT] = { ARGUMENT_LINE, 0 },
+	[SS_PICKLE_OP_STRING] = { ARGUMENT_LINE, 0 },
+	[SS_PICKLE_OP_UNICODE] = { ARGUMENT_LINE, 0 },
+	[SS_PICKLE_OP_GET] = { ARGUMENT_LINE, 0 },
+	[SS_PICKLE_OP_PUT] = { ARGUMENT_LINE, 0 },
+	[SS_PICKLE_OP_SHORT_BINSTRING] = { ARGUMENT_TEXT, 1 },
+	[SS_PICKLE_OP_SHORT_BINUNICODE] = { ARGUMENT_TEXT, 1 },
+	[SS_PICKLE_OP_SHORT_BINBYTES] = { ARGUMENT_TEXT, 1 },
+	[SS_PICKLE_OP_BINSTRING] = { ARGUMENT_TEXT, 4 },
+	[SS_PICKLE_OP_BINUNICODE] = { ARGUMENT_TEXT, 4 },
+	[SS_PICKLE_OP_BINBYTES] = { ARGUMENT_TEXT, 4 },
+	[SS_PICKLE_OP_BINUNICODE8] = { ARGUMENT_TEXT, 8 },
+	[SS_PICKLE_OP_BINBYTES8] = { ARGUMENT_TEXT, 8 },
+	[SS_PICKLE_OP_BYTEARRAY8] = { ARGUMENT_TEXT, 8 },
+	[SS_PICKLE_OP_LONG1] = { ARGUMENT_LONG, 1 },
+	[SS_PICKLE_OP_LONG4] = { ARGUMENT_LONG, 4 },
 };
-
-static struct pickle_operation pickle_operation_of(char byte)
-{
-	for (size_t i = 0; byte && i < SS_COUNT(pickle_operations); i++)
-		if (strchr(pickle_operations[i].bytes, byte))
-			return pickle_operations[i].operation;
-	return (struct pickle_operation){ ARGUMENT_NONE, 0 };
-}
 
 /* The reader refuses longer texts too. */
 #define TEXT_BYTES_MAX ((uint64_t)16 << 20)
@@ -66,7 +97,14 @@ static uint64_t little_endian(const char *at, size_t bytes)
 /* The same operation for longer texts, where the length does not fit. */
 static char pickle_wider_opcode(unsigned char byte)
 {
-	return byte == 'U' ? 'T' : byte == 'C' ? 'B' : 'X';
+	switch (byte) {
+	case SS_PICKLE_OP_SHORT_BINSTRING:
+		return SS_PICKLE_OP_BINSTRING;
+	case SS_PICKLE_OP_SHORT_BINBYTES:
+		return SS_PICKLE_OP_BINBYTES;
+	default:
+		return SS_PICKLE_OP_BINUNICODE;
+	}
 }
 
 static bool pickle_add_text(struct ss_redact_stream *stream, const char *at, size_t width,
@@ -96,11 +134,11 @@ static bool pickle_add_text(struct ss_redact_stream *stream, const char *at, siz
 /* A line of protocol 0. One with escapes is replaced as a whole: it can hide any word. */
 static bool pickle_add_line(struct ss_redact_stream *stream, const char *at, size_t length)
 {
-	bool is_text = *at == 'S' || *at == 'V';
+	bool is_text = *at == SS_PICKLE_OP_STRING || *at == SS_PICKLE_OP_UNICODE;
 	enum ss_redact_class class = !is_text                   ? SS_REDACT_NUMBER
 				     : memchr(at, '\\', length) ? SS_REDACT_OTHER
 								: SS_REDACT_NAME;
-	size_t quote = *at == 'S' && length >= 3;
+	size_t quote = *at == SS_PICKLE_OP_STRING && length >= 3;
 	struct ss_redact_answer answer;
 
 	ss_text_add(&stream->out, at, 1 + quote);
@@ -120,7 +158,7 @@ static enum ss_status pickle_take_operation(struct ss_redact_stream *stream, con
 					    struct ss_error *err)
 {
 	unsigned char byte = (unsigned char)**at;
-	struct pickle_operation operation = pickle_operation_of(**at);
+	struct pickle_operation operation = pickle_operations[byte];
 	size_t left = (size_t)(stream->end - *at), length = 1 + operation.bytes;
 	const char *stop;
 	uint64_t counted;
@@ -155,9 +193,9 @@ static enum ss_status pickle_take_operation(struct ss_redact_stream *stream, con
 		}
 		length += counted;
 	}
-	if (byte != 0x95)
+	if (byte != SS_PICKLE_OP_FRAME)
 		ss_text_add(&stream->out, *at, length);
-	stream->is_done = byte == '.';
+	stream->is_done = byte == SS_PICKLE_OP_STOP;
 	*at += length;
 	return SS_OK;
 }

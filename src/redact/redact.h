@@ -10,7 +10,7 @@
  * where numbers are cut off a name.
  *
  * Which texts are changed and how is decided by their key (keys.c):
- *   names, paths, modules, groups   word by word: public words (vocabulary.c), punctuation and
+ *   names, paths, modules, groups   word by word: public words (words.c), punctuation and
  *                                   short numbers stay, so that classes and groups stay
  *   hosts, users, ids, environment  as a whole
  *   concrete inputs                 as a whole; small integers and booleans stay: formulas of
@@ -21,10 +21,37 @@
 #ifndef SS_REDACT_REDACT_H
 #define SS_REDACT_REDACT_H
 
-#include "base/hash/siphash.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash/hash.h"
 #include "base/intern.h"
 #include "base/text.h"
 #include "read/source.h"
+
+/*
+ * Metadata keys under which a recording says which run it is of.
+ *
+ * PyTorch writes some of them; the others come from programs that call prof.add_metadata(). Case
+ * and separators do not matter: "git_commit", "GIT COMMIT" and "gitCommit" are one key.
+ */
+
+enum ss_run_fact {
+	SS_RUN_ID,
+	SS_RUN_HOST,
+	SS_RUN_COMMAND,
+	SS_RUN_COMMIT, /* of the training code */
+	SS_RUN_FACTS
+};
+
+struct ss_redact_run_key {
+	enum ss_run_fact fact;
+	uint32_t place; /* of several keys of one fact the first in the list counts; from 1 on */
+};
+
+/* False: the key says nothing about the run. */
+bool ss_redact_run_key_find(const char *key, size_t length, struct ss_redact_run_key *out);
 
 /* --- the vocabulary: which words are public and need no pseudonym --------------------------- */
 

@@ -18,12 +18,7 @@ SS_MUST_USE
 enum ss_status ss_arrow_stream(struct ss_table *table, const struct ss_render_options *options,
 			       struct ArrowArrayStream *out, struct ss_error *err);
 
-/* arrow_schema.c: the columns with their units; what is not in the rows is metadata. */
-SS_MUST_USE
-bool ss_arrow_schema(const struct ss_table *table, const struct ss_render_options *options,
-		     struct ArrowSchema *out);
-
-/* arrow_schema.c: a copy. */
+/* A copy. */
 SS_MUST_USE
 bool ss_arrow_copy(const struct ArrowSchema *from, struct ArrowSchema *out);
 

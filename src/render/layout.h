@@ -57,7 +57,7 @@ uint32_t ss_render_layout_last(const struct ss_render_layout *layout);
 /* Decides what is shown and how wide; table, options and rows are set. */
 void ss_render_layout_make(struct ss_render_layout *layout, struct ss_text *scratch);
 
-/* --- shorten.c: texts that are wider than their column -----------------------------------------
+/* --- texts that are wider than their column -----------------------------------------
  *
  * Paths and names differ at their ends more than at their beginnings, so the end stays whole. In a
  * place in a program (model.py:14 (forward), /home/me/model.py(14): forward) file and line stay:

@@ -37,8 +37,9 @@ SS_MUST_USE bool ss_replay_settle(struct ss_replay *replay);
 void ss_replay_unsettle(struct ss_replay *replay);
 
 /*
- * order.c: fills replay->order, in which each task comes after what it waits for. Edges that close
- * a circle (clocks and matches of files can be wrong) are taken out and counted. False: no memory.
+ * collectives.c: fills replay->order, in which each task comes after what it waits for. Edges that
+ * close a circle (clocks and matches of files can be wrong) are taken out and counted. False: no
+ * memory.
  */
 SS_MUST_USE
 bool ss_replay_sort(struct ss_replay *replay);

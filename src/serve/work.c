@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "api/bytes.h"
+#include "api/find_files.h"
 #include "base/text.h"
 
 struct crew {

@@ -17,7 +17,7 @@
 #include "base/system/new_file.h"
 #include "base/system/thread.h"
 #include "sim/folder.h"
-#include "sim/writer/output.h"
+#include "sim/writer/writer.h"
 
 /* Where the files go, and where they are until all are complete. */
 struct folder_place {

@@ -9,9 +9,52 @@
 #ifndef SS_SIM_JOB_H
 #define SS_SIM_JOB_H
 
-#include "sim/preset.h"
 #include "sim/machine/run.h"
 #include "sim/writer/writer.h"
+#include "sim/cause.h"
+
+/*
+ * Named jobs: healthy ones, and ones with faults. The diagnosis is
+ * tested against all of them.
+ */
+
+/* How large the network is. */
+enum ss_sim_size_kind {
+	SS_SIM_NORMAL, /* keeps the device busy */
+	SS_SIM_SMALL,  /* the host just about keeps up */
+	SS_SIM_IMAGES, /* a convolutional network */
+};
+
+struct ss_sim_planted {
+	const struct ss_sim_cause *cause;
+	uint32_t permille;
+};
+
+#define SS_SIM_PRESET_NAME_MAX 64u
+
+struct ss_sim_preset {
+	char name[SS_SIM_PRESET_NAME_MAX];
+	const struct ss_sim_layout *layout;
+	const struct ss_sim_device *device;
+	uint32_t ranks;
+	enum ss_sim_size_kind size;
+	const char *settings; /* as plan.c reads them; NULL: none */
+	uint64_t seed;
+	struct ss_sim_planted causes[SS_SIM_CAUSES_MAX];
+	uint32_t cause_count;
+};
+
+/* The presets by index; false past the end. */
+bool ss_sim_preset_at(size_t index, struct ss_sim_preset *out);
+bool ss_sim_preset_find(const char *name, struct ss_sim_preset *out);
+
+/* The one of `stepscope demo`. */
+#define SS_SIM_PRESET_DEMO "ddp8-slow"
+
+/* The preset's job with nothing planted yet. */
+SS_MUST_USE
+enum ss_status ss_sim_preset_plan(const struct ss_sim_preset *preset, struct ss_sim_plan *plan,
+				  struct ss_error *err);
 
 #define SS_SIM_SUBSETS_MAX (1u << SS_SIM_CAUSES_MAX)
 
@@ -21,7 +64,7 @@ struct ss_sim_request {
 	const char *layout, *device;
 	const char *causes;   /* "input-in-process=0.3,straggler": added to the preset's */
 	const char *without;  /* "straggler": these are fixed */
-	const char *settings; /* "accumulate=4,stack=0": see settings.c */
+	const char *settings; /* "accumulate=4,stack=0": see plan.h */
 	uint32_t ranks, steps;
 	uint64_t seed;
 	bool sync_rows, sequence;

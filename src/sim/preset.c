@@ -10,7 +10,7 @@
 
 #include "base/hash/hash.h"
 #include "sim/plan.h"
-#include "sim/preset.h"
+#include "sim/job.h"
 
 #define SEVERE 600
 #define MILD 200

@@ -6,7 +6,7 @@
  * of any host's clock. Written piece by piece, like the traces.
  */
 #include "base/text.h"
-#include "sim/groups.h"
+#include "sim/plan.h"
 #include "sim/job.h"
 
 #define FLUSH_BYTES (UINT64_C(1) << 20)

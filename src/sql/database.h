@@ -65,7 +65,7 @@ void ss_sql_release_made(struct ss_sql *sql);
 SS_MUST_USE
 bool ss_sql_register(struct ss_sql *sql, const struct ss_view *table);
 
-/* problem.c: translates DuckDB's message to our words, followed by its own sentence. */
+/* answer.c: translates DuckDB's message to our words, followed by its own sentence. */
 enum ss_status ss_sql_fail(struct ss_sql *sql, const char *message, struct ss_error *err);
 
 /* --- cells.c: from DuckDB's vectors to cells of our tables --------------------------------- */

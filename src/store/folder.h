@@ -26,7 +26,7 @@ void ss_run_store_unlock(struct ss_run_store *store);
 SS_MUST_USE
 enum ss_status ss_run_store_upkeep(struct ss_run_store *store, int *lock, struct ss_error *err);
 
-/* drop.c: completes what a killed process began to drop; needs the exclusive lock. */
+/* compact.c: completes what a killed process began to drop; needs the exclusive lock. */
 SS_MUST_USE
 enum ss_status ss_run_store_finish_drop(struct ss_run_store *store, struct ss_error *err);
 bool ss_run_store_is_dropping(const struct ss_run_store *store);

@@ -83,7 +83,7 @@ SS_MUST_USE
 enum ss_status ss_run_store_compact(struct ss_run_store *store, const struct ss_stored_run *run,
 				    struct ss_store_change *out, struct ss_error *err);
 
-/* drop.c: removes the runs of all days before the date. */
+/* compact.c: removes the runs of all days before the date. */
 SS_MUST_USE
 enum ss_status ss_run_store_drop(struct ss_run_store *store, const char *before,
 				 struct ss_store_change *out, struct ss_error *err);

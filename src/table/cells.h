@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cells.h - the cells of one column: a typed array, as in Arrow.
+ * cells.h - the cells of one column: a typed array, as in Arrow, and the buffers they lie in.
  *
  * Values are int64_t, double, or for texts int32_t: ids of the column's dictionary. A
  * bitmap marks the known cells, the first cell in the lowest bit, 1 for a known cell.
@@ -11,7 +11,41 @@
 #define SS_TABLE_CELLS_H
 
 #include "base/intern.h"
-#include "table/buffer.h"
+#include "base/memory.h"
+
+/*
+ * An array that can outlive its table: aligned as Arrow requires, and with its
+ * own owner.
+ *
+ * While a buffer belongs to an account, it is charged to it like everything else. After
+ * ss_buffer_take(), the holder frees it, whether the account still exists or not.
+ */
+
+#define SS_BUFFER_ALIGN 64
+
+struct ss_buffer {
+	void *data;      /* aligned to SS_BUFFER_ALIGN; NULL: nothing is allocated */
+	size_t capacity; /* bytes from `data` on, a multiple of SS_BUFFER_ALIGN */
+	void *block;     /* what was allocated */
+};
+
+bool ss_buffer_grow(struct ss_memory *memory, struct ss_buffer *buffer, size_t bytes);
+
+/* Makes room for `bytes`: keeps the content, does not clear the rest. False at the limit. */
+SS_MUST_USE
+static inline bool ss_buffer_reserve(struct ss_memory *memory, struct ss_buffer *buffer,
+				     size_t bytes)
+{
+	return bytes <= buffer->capacity || ss_buffer_grow(memory, buffer, bytes);
+}
+
+void ss_buffer_release(struct ss_memory *memory, struct ss_buffer *buffer);
+
+/* Takes the buffer out of the account: its new owner frees it. */
+struct ss_buffer ss_buffer_take(struct ss_memory *memory, struct ss_buffer *buffer);
+
+/* Frees a buffer that was taken. */
+void ss_buffer_free(struct ss_buffer *buffer);
 
 /*
  * The distinct texts of a column, stored back to back as in Arrow.

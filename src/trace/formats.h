@@ -11,7 +11,34 @@
 #ifndef SS_TRACE_FORMATS_H
 #define SS_TRACE_FORMATS_H
 
-#include "trace/load.h"
+#include "read/source.h"
+#include "trace/trace.h"
+
+/* A trace from a stream of bytes. */
+
+struct ss_load_options {
+	uint32_t threads;   /* at least 1 */
+	bool lazy;          /* columns of a pack are unpacked by ss_trace_need_columns(), not now */
+	size_t block_bytes; /* how much is read at once; 0: the default. For tests */
+	/* Called after every block; false stops the load. May be NULL. */
+	bool (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes,
+			 uint64_t event_count);
+	void *progress_context;
+};
+
+/* For loaders, after every block: reports the progress. Fails if the load is to stop. */
+SS_MUST_USE
+enum ss_status ss_trace_report_load(const struct ss_load_options *options,
+				    const struct ss_source *source, uint64_t event_count,
+				    struct ss_error *err);
+
+/*
+ * Reads the whole source into `out`, which must not be released if this fails. The result does not
+ * depend on threads and blocks.
+ */
+SS_MUST_USE
+enum ss_status ss_trace_load(struct ss_source *source, const struct ss_load_options *options,
+			     struct ss_memory *memory, struct ss_trace *out, struct ss_error *err);
 
 #define SS_ENDINGS_MAX 4
 
@@ -23,16 +50,13 @@ struct ss_input_format {
 	 * never by its name.
 	 */
 	bool (*matches)(const char *bytes, size_t length);
-	/*
-	 * `matches` is only a guess: known foreign files (load/files/foreign_file.c) are checked
-	 * first.
-	 */
+	/* `matches` is only a guess: known foreign files (load/files/open.c) go before. */
 	bool matches_loosely;
 	/* stepscope made the file from other traces. */
 	bool is_derived;
-	/* Files can be redacted while they are read: redact/ knows JSON. */
-	bool can_redact;
-	/* If they cannot: what to do instead. NULL: nothing. */
+	/* Events are JSON: they can be redacted while they are read, and merged. */
+	bool is_json;
+	/* Where they cannot be redacted: what to do instead. NULL: there is nothing. */
 	const char *redact_refusal;
 	/* Fills `out`, which was initialized. */
 	enum ss_status (*load)(struct ss_source *source, const struct ss_load_options *options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.c - matching a name against the tables.
+ * names.c - finds names by the tables: patterns, one table per subject.
  */
 #include "trace/names.h"
 
@@ -106,3 +106,246 @@ enum ss_kind ss_name_refine(enum ss_kind kind, uint32_t flags)
 		return SS_KIND_SYNC;
 	return kind;
 }
+
+/* The patterns by which names are known, one table per subject. */
+
+#define COPY SS_NAME_COPY_CALL
+#define COPY_SYNC (SS_NAME_COPY_CALL | SS_NAME_SYNC_CALL)
+
+/* Runtime and driver calls: what each does to the CPU thread. */
+static const struct ss_name_pattern calls_patterns[] = {
+	{ SS_NAME_STARTS, "cudaLaunchKernel", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "cudaLaunchCooperativeKernel", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "cuLaunchKernel", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "cuLaunchCooperativeKernel", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "hipLaunchKernel", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "hipExtLaunchKernel", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "hipModuleLaunchKernel", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "hipExtModuleLaunchKernel", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "hipHccModuleLaunchKernel", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "hipLaunchCooperativeKernel", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "hipLaunchByPtr", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "urEnqueueKernelLaunch", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "urEnqueueCooperativeKernelLaunch", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "piEnqueueKernelLaunch", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "zeCommandListAppendLaunch", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "runFunction", SS_NAME_LAUNCH },
+	{ SS_NAME_STARTS, "cudaGraphLaunch", SS_NAME_GRAPH_LAUNCH },
+	{ SS_NAME_STARTS, "cuGraphLaunch", SS_NAME_GRAPH_LAUNCH },
+	{ SS_NAME_STARTS, "hipGraphLaunch", SS_NAME_GRAPH_LAUNCH },
+	{ SS_NAME_IS, "cudaMemcpy", COPY_SYNC },
+	{ SS_NAME_IS, "cudaMemcpy2D", COPY_SYNC },
+	{ SS_NAME_IS, "cudaMemcpy3D", COPY_SYNC },
+	{ SS_NAME_IS, "cudaMemcpyToSymbol", COPY_SYNC },
+	{ SS_NAME_IS, "cudaMemcpyFromSymbol", COPY_SYNC },
+	/* with --default-stream per-thread */
+	{ SS_NAME_IS, "cudaMemcpy_ptds", COPY_SYNC },
+	{ SS_NAME_IS, "cudaMemcpy2D_ptds", COPY_SYNC },
+	{ SS_NAME_IS, "cudaMemcpy3D_ptds", COPY_SYNC },
+	{ SS_NAME_IS, "cuMemcpyHtoD_v2", COPY_SYNC },
+	{ SS_NAME_IS, "cuMemcpyDtoH_v2", COPY_SYNC },
+	{ SS_NAME_IS, "hipMemcpy", COPY_SYNC },
+	{ SS_NAME_IS, "hipMemcpy_spt", COPY_SYNC },
+	{ SS_NAME_IS, "hipMemcpyHtoD", COPY_SYNC },
+	{ SS_NAME_IS, "hipMemcpyDtoH", COPY_SYNC },
+	{ SS_NAME_IS, "hipMemcpy2D", COPY_SYNC },
+	{ SS_NAME_IS, "hipMemcpy3D", COPY_SYNC },
+	{ SS_NAME_IS, "hipMemcpyToSymbol", COPY_SYNC },
+	{ SS_NAME_IS, "hipMemcpyFromSymbol", COPY_SYNC },
+	{ SS_NAME_IS, "hipMemcpyWithStream", COPY_SYNC },
+	{ SS_NAME_STARTS, "cudaMemcpyAsync", COPY },
+	{ SS_NAME_STARTS, "cudaMemcpy2DAsync", COPY },
+	{ SS_NAME_STARTS, "cudaMemcpy3DAsync", COPY },
+	{ SS_NAME_STARTS, "cudaMemcpyBatchAsync", COPY },
+	{ SS_NAME_STARTS, "cudaMemcpyPeerAsync", COPY },
+	{ SS_NAME_STARTS, "cuMemcpy", COPY },
+	{ SS_NAME_STARTS, "cudaMemset", COPY },
+	{ SS_NAME_STARTS, "cuMemset", COPY },
+	{ SS_NAME_STARTS, "hipMemcpyAsync", COPY },
+	{ SS_NAME_STARTS, "hipMemcpyDtoD", COPY },
+	{ SS_NAME_STARTS, "hipMemcpyHtoDAsync", COPY },
+	{ SS_NAME_STARTS, "hipMemcpyDtoHAsync", COPY },
+	{ SS_NAME_STARTS, "hipMemcpy2DAsync", COPY },
+	{ SS_NAME_STARTS, "hipMemcpy3DAsync", COPY },
+	{ SS_NAME_STARTS, "hipMemcpyPeerAsync", COPY },
+	{ SS_NAME_STARTS, "hipMemset", COPY },
+	{ SS_NAME_STARTS, "urEnqueueMem", COPY },
+	{ SS_NAME_STARTS, "urEnqueueUSMMemcpy", COPY },
+	{ SS_NAME_STARTS, "urEnqueueUSMFill", COPY },
+	{ SS_NAME_STARTS, "piEnqueueMem", COPY },
+	{ SS_NAME_STARTS, "piextUSMEnqueueMem", COPY },
+	{ SS_NAME_STARTS, "zeCommandListAppendMemory", COPY },
+	{ SS_NAME_STARTS, "enqueueCommand memcpy", COPY },
+	{ SS_NAME_STARTS, "cudaDeviceSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "cudaStreamSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "cudaEventSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "cuCtxSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "cuStreamSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "cuEventSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "hipDeviceSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "hipStreamSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "hipEventSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "hipCtxSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "urQueueFinish", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "urEventWait", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "piQueueFinish", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "piEventsWait", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "zeCommandQueueSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "zeCommandListHostSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "zeEventHostSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "zeFenceHostSynchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "synchronize", SS_NAME_SYNC_CALL },
+	{ SS_NAME_STARTS, "cudaStreamWaitEvent", SS_NAME_STREAM_WAIT },
+	{ SS_NAME_STARTS, "cuStreamWaitEvent", SS_NAME_STREAM_WAIT },
+	{ SS_NAME_STARTS, "hipStreamWaitEvent", SS_NAME_STREAM_WAIT },
+	{ SS_NAME_STARTS, "urEnqueueEventsWait", SS_NAME_STREAM_WAIT },
+	{ SS_NAME_STARTS, "cudaMalloc", SS_NAME_MALLOC_CALL },
+	{ SS_NAME_STARTS, "cudaFree", SS_NAME_MALLOC_CALL },
+	{ SS_NAME_STARTS, "cudaHostAlloc", SS_NAME_MALLOC_CALL },
+	{ SS_NAME_STARTS, "cudaHostRegister", SS_NAME_MALLOC_CALL },
+	{ SS_NAME_STARTS, "cuMemCreate", SS_NAME_MALLOC_CALL },
+	{ SS_NAME_STARTS, "cuMemMap", SS_NAME_MALLOC_CALL },
+	{ SS_NAME_STARTS, "cuMemUnmap", SS_NAME_MALLOC_CALL },
+	{ SS_NAME_STARTS, "hipMalloc", SS_NAME_MALLOC_CALL },
+	{ SS_NAME_STARTS, "hipFree", SS_NAME_MALLOC_CALL },
+	{ SS_NAME_STARTS, "hipHostMalloc", SS_NAME_MALLOC_CALL },
+	{ SS_NAME_STARTS, "hipExtMallocWithFlags", SS_NAME_MALLOC_CALL },
+	{ SS_NAME_HAS, "EventQuery", SS_NAME_QUERY_CALL },
+	{ SS_NAME_HAS, "StreamQuery", SS_NAME_QUERY_CALL },
+	{ SS_NAME_HAS, "StreamIsCapturing", SS_NAME_QUERY_CALL },
+	{ SS_NAME_HAS, "StreamGetCaptureInfo", SS_NAME_QUERY_CALL },
+	{ SS_NAME_HAS, "GetAttribute", SS_NAME_QUERY_CALL },
+	{ SS_NAME_HAS, "GetDeviceProperties", SS_NAME_QUERY_CALL },
+	{ SS_NAME_HAS, "GetLastError", SS_NAME_QUERY_CALL },
+	{ SS_NAME_HAS, "PeekAtLastError", SS_NAME_QUERY_CALL },
+	{ SS_NAME_HAS, "OccupancyMax", SS_NAME_QUERY_CALL },
+	/* MTIA device rows */
+	{ SS_NAME_STARTS, "dma", SS_NAME_DMA },
+	{ SS_NAME_IS, "event_wait", SS_NAME_DEVICE_SYNC },
+	{ SS_NAME_IS, "event_record", SS_NAME_DEVICE_SYNC },
+};
+
+const struct ss_name_table ss_names_calls = { calls_patterns, SS_COUNT(calls_patterns) };
+
+/*
+ * Kernels that move data between devices, and the ranges and
+ * operators around them.
+ *
+ * The words "dispatch" and "combine" alone mean nothing (cub::DispatchReduce is
+ * compute): DeepEP kernels count with their namespace only.
+ */
+static const struct ss_name_pattern comm_patterns[] = {
+	{ SS_NAME_STARTS, "nccl", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_STARTS, "rccl", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "ncclKernel", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "ncclDevKernel", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "rcclGenericKernel", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "oneccl", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "nvshmem", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "cross_device_reduce", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "multimem_", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "mscclpp", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "deep_ep", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_STARTS, "nccl:", SS_NAME_COMM_RANGE },
+	{ SS_NAME_STARTS, "gloo:", SS_NAME_COMM_RANGE },
+	{ SS_NAME_STARTS, "xccl:", SS_NAME_COMM_RANGE },
+	{ SS_NAME_STARTS, "mpi:", SS_NAME_COMM_RANGE },
+	{ SS_NAME_STARTS, "c10d::", SS_NAME_COMM_OP },
+	{ SS_NAME_IS, "record_param_comms", SS_NAME_COMM_OP },
+};
+
+const struct ss_name_table ss_names_comm = { comm_patterns, SS_COUNT(comm_patterns) };
+
+/*
+ * Ranges and operators by which a program's phases are known:
+ * steps, input, optimizer, backward, compiling, garbage collection.
+ */
+static const struct ss_name_pattern ranges_patterns[] = {
+	{ SS_NAME_STARTS, "ProfilerStep#", SS_NAME_STEP },
+	/* SGLang, vLLM, and what people call their own loops */
+	{ SS_NAME_STARTS, "step[", SS_NAME_STEP_LIKE },
+	{ SS_NAME_STARTS, "execute_", SS_NAME_STEP_LIKE },
+	{ SS_NAME_STARTS, "train_step", SS_NAME_STEP_LIKE },
+	{ SS_NAME_STARTS, "## train_step", SS_NAME_STEP_LIKE },
+	{ SS_NAME_STARTS, "enumerate(DataLoader)#", SS_NAME_DATALOADER },
+	{ SS_NAME_STARTS, "enumerate(DataPipe)#", SS_NAME_DATALOADER },
+	{ SS_NAME_STARTS, "Optimizer.step#", SS_NAME_OPTIMIZER_STEP },
+	{ SS_NAME_STARTS, "Optimizer.zero_grad#", SS_NAME_ZERO_GRAD },
+	{ SS_NAME_IS, "DataParallel.forward", SS_NAME_WRAPPER },
+	{ SS_NAME_IS, "DistributedDataParallel.forward", SS_NAME_WRAPPER },
+	{ SS_NAME_STARTS, "FullyShardedDataParallel.", SS_NAME_WRAPPER },
+	{ SS_NAME_STARTS, "autograd::engine::evaluate_function: ", SS_NAME_BACKWARD },
+	{ SS_NAME_STARTS, "Torch-Compiled Region", SS_NAME_COMPILE },
+	{ SS_NAME_STARTS, "TorchDynamo Cache Lookup", SS_NAME_COMPILE },
+	{ SS_NAME_ENDS, "(dynamo_timed)", SS_NAME_COMPILE },
+	{ SS_NAME_IS, "Python GC", SS_NAME_GC },
+	{ SS_NAME_IS, "<built-in function collect>", SS_NAME_GC }, /* gc.collect() */
+	{ SS_NAME_STARTS, "nn.Module: ", SS_NAME_MODULE },
+	{ SS_NAME_STARTS, "Iteration Start", SS_NAME_WINDOW },
+	{ SS_NAME_IS, "Record Window End", SS_NAME_WINDOW },
+	{ SS_NAME_IS, "[memory]", SS_NAME_MEMORY },
+	{ SS_NAME_IS, "[OutOfMemory]", SS_NAME_OUT_OF_MEMORY },
+};
+
+const struct ss_name_table ss_names_ranges = { ranges_patterns, SS_COUNT(ranges_patterns) };
+
+/*
+ * Kernels that use tensor cores (NVIDIA) or matrix cores
+ * (AMD), Volta to Blackwell.
+ *
+ * The first group is what the TensorBoard plugin knew in 2020; the rest is what
+ * came after it: Hopper and Blackwell cuBLAS (nvjet), warp-group MMA, flash
+ * attention, CUTLASS tensor-op kernels, Tensile's MFMA kernels.
+ */
+static const struct ss_name_pattern tensor_core_patterns[] = {
+	{ SS_NAME_HAS, "h884", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "s884", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "h1688", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "s1688", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "c1688", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "hmma", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "i8816", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "16816", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "dgrad_1x1_stride_2x2", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "first_layer_wgrad_kernel", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "conv1x1", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "conv2d_c1_k1", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "direct_group", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "xmma_implicit_gemm", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "xmma_sparse_conv", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "xmma_warp_specialized_implicit_gemm", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "xmma_gemm", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "xmma_sparse_gemm", SS_NAME_TENSOR_CORE },
+	/* since Ampere */
+	{ SS_NAME_HAS, "xmma_fprop", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "xmma_dgrad", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "xmma_wgrad", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "tensorop", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "wmma", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "flash_fwd", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "flash_bwd", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "fmha", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "tf32f32", SS_NAME_TENSOR_CORE },
+	/* Hopper and Blackwell */
+	{ SS_NAME_HAS, "gmma", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_STARTS, "nvjet", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_STARTS, "bmm_E4m3", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_STARTS, "bmm_Bfloat16", SS_NAME_TENSOR_CORE },
+	/* AMD: Tensile names its MFMA kernels _MI<m>x<n>x..., CK by xdl */
+	{ SS_NAME_HAS, "_MFMA", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "_MI16x16x", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "_MI32x32x", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "_MI4x4x", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_HAS, "xdl", SS_NAME_TENSOR_CORE },
+	/* MIOpen's implicit GEMMs for MFMA */
+	{ SS_NAME_STARTS, "igemm_fwd_gtcx", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_STARTS, "igemm_bwd_gtcx", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_STARTS, "igemm_wrw_gtcx", SS_NAME_TENSOR_CORE },
+	/* flash attention in Triton: ROCm's of PyTorch (aotriton) */
+	{ SS_NAME_IS, "attn_fwd", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_IS, "bwd_kernel_dk_dv", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_IS, "bwd_kernel_dq", SS_NAME_TENSOR_CORE },
+};
+
+const struct ss_name_table ss_names_tensor_core = { tensor_core_patterns,
+						    SS_COUNT(tensor_core_patterns) };

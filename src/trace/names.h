@@ -4,7 +4,7 @@
  *
  * Every distinct name is looked at once, when it is first seen, and its flags
  * are kept beside it: loops over events test a bit and never a string. The
- * patterns stand in tables, one for each subject (names_tables.c).
+ * patterns stand in tables, one for each subject.
  */
 #ifndef SS_TRACE_NAMES_H
 #define SS_TRACE_NAMES_H

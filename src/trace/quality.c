@@ -2,7 +2,6 @@
 /*
  * quality.c - the list of oddities and their messages.
  */
-#include "trace/quality.h"
 
 #include "trace/trace.h"
 

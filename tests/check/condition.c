@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "check/condition.h"
+#include "check/check.h"
 
 static const struct ss_column columns[] = {
 	{ "name", SS_COLUMN_TEXT, "its name", 0 },

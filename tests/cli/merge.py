@@ -210,7 +210,15 @@ def check_refusals(folder):
     (folder / "none" / "config.json").write_text("{}", encoding="utf-8")
     trace = folder / "rank0.json"
     trace.write_text('[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]', encoding="utf-8")
+    made = folder / "made"
+    made.mkdir()
+    check(run("pack", trace, "-o", made).returncode == FINE, "no pack")
+    check(run("digest", trace, "-o", made).returncode == FINE, "no digest")
     before = sorted(folder.rglob("*"))
+    for one, what in (("rank0.stepscope", f"'{made}/rank0.stepscope'"),
+                      ("rank0.digest", f"the digest of '{trace}'")):
+        text = said(run("merge", made / one, "-o", folder / "x.json"), USAGE)
+        check(f"cannot merge {what}: only JSON traces can be merged" in text, text)
     check("folder" in said(run("merge"), USAGE), "no paths")
     said(run("merge", folder / "none", "-o", folder / "x.json"), FAILED)
     said(run("merge", folder / "no such file", "-o", folder / "x.json"), FAILED)

@@ -100,7 +100,7 @@ def refuse_packs(job):
     check("; equal to the trace" in run("pack", "--force", job / "rank0.json.gz").stdout,
           "not replaced")
     check((job / "rank0.stepscope").read_bytes() == before, "packing twice gives two packs")
-    check("merge the JSON it was made from" in
+    check("only JSON traces can be merged" in
           run("merge", job / "rank0.stepscope", "-o", job / "m.json", code=USAGE).stderr,
           "a pack was merged")
     check(not (job / "m.json").exists() and not list(job.glob("*.part")), names(job))

@@ -40,7 +40,7 @@ static enum ss_status write_and_read(struct ss_job_file *file, struct ss_job_fil
 	enum ss_status status;
 
 	assert_true(ss_digest_unpack_arrivals(&file->digest));
-	ss_fields_write(&ss_digest_layout, file, memory, &text);
+	ss_fields_write(&ss_digest_layout, file, &text);
 	ss_digest_free_wholes(&file->digest);
 	assert_false(ss_text_failed(&text));
 	reader.at = (const unsigned char *)text.data;

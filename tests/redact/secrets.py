@@ -187,9 +187,7 @@ def forms(data):
 
 def known_keys():
     text = (SOURCE / "src/redact/keys.c").read_text()
-    of_run = (SOURCE / "src/redact/run_keys.c").read_text()
-    keys = re.findall(r'\{ "([^"]+)", SS_REDACT_\w+ \}', text)
-    return keys + re.findall(r'\{ "([^"]+)", SS_RUN_\w+ \}', of_run)
+    return re.findall(r'\{ "([^"]+)", SS_(?:REDACT|RUN)_\w+ \}', text)
 
 
 def event(number, **fields):

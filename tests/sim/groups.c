@@ -2,7 +2,7 @@
 /*
  * The simulator's groups: who meets whom, for every shape of a small job.
  */
-#include "sim/groups.h"
+#include "sim/plan.h"
 #include "support/support.h"
 
 static const struct {

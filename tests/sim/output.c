@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "read/codec.h"
-#include "sim/writer/output.h"
+#include "sim/writer/writer.h"
 
 /* More than all buffers on the way. */
 #define TEXT_BYTES ((size_t)3 << 20)

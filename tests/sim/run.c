@@ -3,7 +3,7 @@
  * The simulator's runs: where ranks meet, what is done by which of them and
  * when, and what their steps are.
  */
-#include "sim/groups.h"
+#include "sim/plan.h"
 #include "support/make/sim_program.h"
 
 #define US INT64_C(1000)

@@ -22,7 +22,7 @@
 #include "base/text.h"
 #include "read/source.h"
 #include "view/view.h"
-#include "trace/load.h"
+#include "trace/formats.h"
 
 /* Fails the test with the case's sentence and what was found instead. */
 __attribute__((format(printf, 3, 4))) void support_check(bool ok, const char *what,

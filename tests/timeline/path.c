@@ -5,7 +5,6 @@
 #include "timeline/path.h"
 
 #include "support/support.h"
-#include "timeline/flags.h"
 
 /* Pieces as "file/track start-end part"; `wanted` has counts behind them. */
 struct piece {

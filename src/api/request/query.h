@@ -86,7 +86,7 @@ enum ss_status ss_session_run_memory(const struct ss_snapshot_subject *subject,
 				     struct ss_error *err);
 
 /*
- * basis.c: sets table->basis, what its figures refer to: "sum over 4 steps". Nothing if steps do
+ * views.c: sets table->basis, what its figures refer to: "sum over 4 steps". Nothing if steps do
  * not matter or the table is empty.
  */
 void ss_query_describe_basis(const struct ss_session *session, const struct ss_choice *choice,

@@ -7,7 +7,7 @@
 
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
-#include "memory/history/summits.h"
+#include "memory/history/history.h"
 
 /* ,"name":{"event":7,"at_ns":8,"stack":9,"line":"..."} of another event, or null. */
 static void event_write_other(const char *name, const struct ss_opened *opened,

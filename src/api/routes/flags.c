@@ -2,7 +2,7 @@
 /*
  * flags.c - route: where the findings are on the timeline.
  */
-#include "timeline/flags.h"
+#include "timeline/path.h"
 
 #include <inttypes.h>
 

@@ -5,7 +5,7 @@
 #ifndef SS_API_VIEWER_SPOT_H
 #define SS_API_VIEWER_SPOT_H
 
-#include "api/memories.h"
+#include "api/session.h"
 #include "base/text.h"
 #include "timeline/index.h"
 

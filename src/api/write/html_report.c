@@ -12,7 +12,7 @@
 #include "api/session.h"
 #include "api/sized.h"
 #include "api/write/writing.h"
-#include "base/hash/checksum.h"
+#include "base/hash/hash.h"
 #include "load/files/open.h"
 #include "read/codec.h"
 #include "read/source.h"

@@ -11,7 +11,7 @@
 #include "load/files/open.h"
 #include "load/files/rewrite.h"
 #include "read/codec.h"
-#include "trace/pack/pack.h"
+#include "trace/formats.h"
 
 struct merging {
 	struct ss_writing writing;
@@ -56,13 +56,42 @@ static int64_t merge_first_moment(const struct ss_joined *joined)
 	return zero_ns;
 }
 
+/* Refuses what has no events to copy, or has them in another format. */
+static enum ss_status merge_check_format(struct ss_source *source, const char *path,
+					 struct ss_error *err)
+{
+	const struct ss_input_format *format;
+	const char *next;
+	size_t length;
+
+	SS_TRY(ss_source_peek(source, &next, &length, err));
+	format = ss_trace_format_of(next, length);
+	if (format && format->is_json)
+		return SS_OK;
+	return ss_fail(err, SS_ERR_USAGE,
+		       "cannot merge '%s': only JSON traces can be merged, compressed or not%s",
+		       path,
+		       format && format->is_derived ? "; pass the trace it was made from" : "");
+}
+
+/* The traces of digests are not opened: what they contain was not counted. */
+static enum ss_status merge_check_digests(const struct ss_job *job, struct ss_error *err)
+{
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (job->files[i].is_digest)
+			return ss_fail(err, SS_ERR_USAGE,
+				       "cannot merge the digest of '%s': only JSON traces can be "
+				       "merged, compressed or not; pass the trace",
+				       job->files[i].subject.path);
+	return SS_OK;
+}
+
 /* Copies the events of a rank from its file, with times on the common clock. */
 static enum ss_status merge_write_rank(struct merging *merging, bool *has_events,
 				       struct ss_memory *memory, struct ss_error *err)
 {
 	const struct ss_digest *rank = &merging->joined->ranks[merging->rank];
 	struct ss_source *source = NULL;
-	bool is_pack = false;
 	char title[48];
 	struct ss_rewrite rewrite = {
 		.memory = memory,
@@ -90,11 +119,7 @@ static enum ss_status merge_write_rank(struct merging *merging, bool *has_events
 	status = ss_job_open_source(&(struct ss_path){ .path = rank->source }, false,
 				    merging->redactor, memory, &source, err);
 	if (status == SS_OK)
-		status = ss_pack_is_next(source, &is_pack, err);
-	if (status == SS_OK && is_pack)
-		status = ss_fail(err, SS_ERR_USAGE,
-				 "cannot merge '%s': it is a pack, merge the JSON it was made from",
-				 rank->source);
+		status = merge_check_format(source, rank->source, err);
 	if (status == SS_OK)
 		status = ss_source_is_same(source, rank->stamp, rank->source, err);
 	if (status == SS_OK)
@@ -136,6 +161,7 @@ enum ss_status ss_session_merge(struct ss_session *session, bool compressed,
 
 	ss_sized_give(out, SS_FIRST_MERGED, &merging.out, sizeof(merging.out));
 	ss_session_start(session);
+	SS_TRY(merge_check_digests(&session->job, err));
 	SS_TRY(ss_job_join(&session->job, err));
 	merging.redactor = session->job.redactor;
 	merging.joined = &session->job.joined;

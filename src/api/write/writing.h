@@ -5,7 +5,7 @@
 #ifndef SS_API_WRITE_WRITING_H
 #define SS_API_WRITE_WRITING_H
 
-#include "load/progress.h"
+#include "load/job.h"
 #include "stepscope.h"
 
 struct ss_writing {

@@ -9,17 +9,12 @@
 #include "cli/output.h"
 
 /*
- * stored.c: before the sandbox is entered, loads DuckDB if --against names a store.
+ * Before the sandbox is entered, loads DuckDB if --against names a store.
  */
 void cli_stored_baseline_begin(const struct arguments *arguments);
 
-/* stored.c: whether the text is STORE or STORE:key=value... */
+/* Whether the text is STORE or STORE:key=value... */
 bool cli_stored_baseline_is(const char *text);
-
-/* stored.c: adds the earlier runs of the store; `session` is the run to be checked. */
-SS_MUST_USE
-enum ss_status cli_stored_baseline_add(const char *text, const struct ss_session *session,
-				       struct ss_checking *checking, struct ss_error *err);
 
 /* baselines.c: loads and measures the runs that --against names, one after the other. */
 SS_MUST_USE

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/completion.h"
+#include "cli/help.h"
 
 static const struct completion_shell *find_shell(const char *name)
 {

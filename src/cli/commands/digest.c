@@ -17,7 +17,6 @@
 
 #include "api/find_files.h"
 #include "api/session.h"
-#include "api/written_files.h"
 #include "base/intern.h"
 #include "base/system/thread.h"
 #include "base/text.h"

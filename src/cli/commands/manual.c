@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/completion.h"
 #include "cli/help.h"
 
 /* Longest line of the source. */

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "api/find_files.h"
-#include "api/written_files.h"
 #include "base/intern.h"
 #include "cli/output.h"
 #include "cli/redaction.h"

@@ -2,7 +2,7 @@
 /*
  * report.c - command: writes one HTML file with the viewer and the traces.
  */
-#include "api/bytes.h"
+#include "api/find_files.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/redaction.h"

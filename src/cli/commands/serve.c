@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/served/fleet.h"
+#include "cli/served/served.h"
 #include "serve/serve.h"
 
 /* State of the server's main thread. */

@@ -13,7 +13,7 @@
 #include "base/system/new_file.h"
 #include "cli/command.h"
 
-/* --- share.c: which files a process takes, and the names of their digests ------------------ */
+/* --- which files a process takes, and the names of their digests ------------------ */
 
 struct digest_share {
 	uint32_t number, count;
@@ -31,7 +31,7 @@ uint32_t share_threads(const struct digest_share *share);
 bool cli_digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
 		     char out[SS_PATH_BYTES]);
 
-/* --- tally.c: what happened to the files --------------------------------------------------- */
+/* --- what happened to the files --------------------------------------------------- */
 
 /* Digests that were not replaced: one line reports all of them. */
 struct digest_refusal {

@@ -31,11 +31,6 @@ enum ss_status cli_query_run(struct query *query, const struct ss_sql_text *text
 /* Whether the text is a list command such as ".tables" or ".schema", which needs no trace. */
 bool cli_query_is_list(const char *text, size_t length);
 
-/* tables_list.c: renders the list that the text requests. */
-SS_MUST_USE
-enum ss_status cli_query_list(const struct query *query, const char *text, size_t length,
-			      struct ss_text *out, struct ss_error *err);
-
 /*
  * Loads DuckDB from STEPSCOPE_DUCKDB, from the program's folder, or from the system. Call
  * it before the sandbox is entered; the caller reports the problem later, if there is one.

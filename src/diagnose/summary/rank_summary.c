@@ -37,14 +37,6 @@ static const struct ss_field summary_fields[] = {
 
 #define TASK(member, ...) SS_FIELD(struct ss_task, member, __VA_ARGS__)
 
-/* Tasks with the same neighbours take about as long. */
-static const struct ss_field_sign task_signs[] = {
-	{ offsetof(struct ss_task, kind), SS_FIELD_U8 },
-	{ offsetof(struct ss_task, phase), SS_FIELD_U8 },
-	{ offsetof(struct ss_task, track), SS_FIELD_U32 },
-	{ offsetof(struct ss_task, name), SS_FIELD_U32 },
-};
-
 static const struct ss_field task_fields[] = {
 	TASK(kind, SS_FIELD_U8, .limit = SS_TASK_KINDS),
 	TASK(phase, SS_FIELD_U8, .limit = SS_PHASE_COUNT),
@@ -54,7 +46,7 @@ static const struct ss_field task_fields[] = {
 	TASK(name, SS_FIELD_U32, .below = IN_SUMMARY(graph.names.count)),
 	TASK(row, SS_FIELD_U32, SS_BEFORE(struct ss_task, row)),
 	TASK(edges, SS_FIELD_U32, SS_BEFORE(struct ss_task, edges)),
-	TASK(own_ns, SS_FIELD_I64, SS_AROUND(task_signs), .range = SS_RANGE_SPAN),
+	TASK(own_ns, SS_FIELD_I64, .range = SS_RANGE_SPAN),
 	/* the delay after what its edges require: starts.h */
 	TASK(start_ns, SS_FIELD_I64, .range = SS_RANGE_SHORT),
 };
@@ -82,12 +74,6 @@ static const struct ss_field comm_fields[] = {
 
 #define CLAIM(member, ...) SS_FIELD(struct ss_claim, member, __VA_ARGS__)
 
-static const struct ss_field_sign claim_signs[] = {
-	{ offsetof(struct ss_claim, releases), SS_FIELD_BOOL },
-	{ offsetof(struct ss_claim, subtracts), SS_FIELD_BOOL },
-	{ offsetof(struct ss_claim, with), SS_FIELD_U8 },
-};
-
 static const struct ss_field claim_fields[] = {
 	CLAIM(task, SS_FIELD_U32, SS_BEFORE(struct ss_claim, task),
 	      .below = IN_SUMMARY(graph.task_count)),
@@ -98,9 +84,8 @@ static const struct ss_field claim_fields[] = {
 	CLAIM(subtracts, SS_FIELD_BOOL),
 	CLAIM(with, SS_FIELD_U8),
 	CLAIM(low_scale, SS_FIELD_F32),
-	CLAIM(own_ns, SS_FIELD_I64, SS_AROUND(claim_signs), .range = SS_RANGE_SPAN),
-	CLAIM(low_ns, SS_FIELD_I64, SS_ITEM(struct ss_claim, own_ns), SS_AROUND(claim_signs),
-	      .range = SS_RANGE_SPAN),
+	CLAIM(own_ns, SS_FIELD_I64, .range = SS_RANGE_SPAN),
+	CLAIM(low_ns, SS_FIELD_I64, SS_ITEM(struct ss_claim, own_ns), .range = SS_RANGE_SPAN),
 	CLAIM(high_ns, SS_FIELD_I64, SS_ITEM(struct ss_claim, own_ns), .range = SS_RANGE_SPAN),
 };
 
@@ -217,7 +202,7 @@ static void summary_write(const void *summary, struct ss_text *out)
 	if ((is_whole ? summary_copy_graph(&own->whole, graph)
 		      : summary_unpack_graph(&own->graph, graph)) &&
 	    ss_starts_reduce(graph))
-		ss_fields_write(&layout, &wide, own->memory, out);
+		ss_fields_write(&layout, &wide, out);
 	else
 		ss_text_fail(out);
 	/* the rest is borrowed */

@@ -91,10 +91,11 @@ int64_t ss_find_rank_in_name(const char *path);
 int64_t ss_find_time_in_name(const char *path);
 
 /*
- * foreign_file.c: recognizes files that no reader takes, and says what to do. People pass what is
- * next to a trace: a report of another profiler, an archive, a checkpoint, a pointer of Git LFS.
- * Each kind has one sentence: what the file is, why that does not work, and what to do. To add a
- * kind: an entry in foreign_file.c.
+ * open.c: recognizes files that no reader takes, and says what leads on.
+ *
+ * People pass what lies beside a trace: a report of another profiler, an archive, a checkpoint, a
+ * pointer of Git LFS. Each kind has one sentence: what the file is, why that does not work, and
+ * what to do. To add a kind: an entry in open.c.
  */
 
 /*

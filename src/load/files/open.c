@@ -10,6 +10,8 @@
 #include "load/files/find.h"
 #include "trace/args.h"
 #include "trace/formats.h"
+#include "base/text.h"
+#include "read/pickle.h"
 
 /* Refuses what is neither a trace nor, if the caller takes them, a snapshot. */
 static enum ss_status refuse_foreign_files(const struct ss_path *path, bool takes_snapshots,
@@ -33,7 +35,7 @@ static enum ss_status redact_source(struct ss_redactor *redactor, struct ss_sour
 
 	SS_TRY(ss_source_peek(*source, &next, &length, err));
 	format = ss_trace_format_of(next, length);
-	if (format && !format->can_redact)
+	if (format && !format->is_json)
 		return ss_fail(err, SS_ERR_USAGE, "%s",
 			       format->redact_refusal ? format->redact_refusal
 						      : "files of this format cannot be redacted");
@@ -182,4 +184,324 @@ void ss_contents_of_snapshot(struct ss_redactor *redactor, const struct ss_snaps
 
 	contents_note_texts(&looking, &snapshot->texts, NULL);
 	ss_text_release(&looking.made);
+}
+
+/* Kinds of files that are no traces, by first bytes, by content and by name. */
+
+#define OURS "pass the file that prof.export_chrome_trace() wrote"
+#define UNPACK "and pass the folder or the trace in it"
+
+static const char nsight_systems[] =
+	"it is a report of Nsight Systems, which stepscope does not read: record the step with "
+	"torch.profiler and " OURS;
+static const char nsight_compute[] =
+	"it is a report of Nsight Compute about single kernels, not a profiler trace: record the "
+	"step with torch.profiler and " OURS;
+static const char perfetto[] =
+	"it is a Perfetto protobuf trace, and stepscope reads JSON traces of PyTorch: " OURS;
+static const char xplane[] =
+	"it is an XPlane profile of TensorFlow, JAX or PyTorch/XLA, which stepscope does not read: "
+	"record with torch.profiler and " OURS;
+static const char tfevents[] =
+	"it is a TensorBoard event file with scalars, not a profiler trace: "
+	"tensorboard_trace_handler() writes the trace next to it, as *.pt.trace.json";
+static const char pickle[] =
+	"it is a Python pickle, not a profiler trace: 'stepscope snapshot' reads memory snapshots";
+static const char checkpoint[] = "it is a checkpoint of torch.save(), not a profiler trace: " OURS;
+static const char weights[] =
+	"it is a file of tensors (a checkpoint or a dataset), not a profiler trace: " OURS;
+static const char numpy[] = "it is a NumPy array, not a profiler trace: " OURS;
+static const char tar[] = "it is a tar archive: unpack it with 'tar -xf' " UNPACK;
+static const char zip[] = "it is a zip archive: unpack it with 'unzip' " UNPACK;
+static const char archive[] = "it is an archive that stepscope does not read: unpack it " UNPACK;
+static const char bzip2[] = "it is compressed with bzip2: decompress it with 'bunzip2' and pass "
+			    "the result";
+static const char xz[] = "it is compressed with xz: decompress it with 'unxz' and pass the result";
+static const char lz4[] = "it is compressed with lz4: decompress it with 'unlz4' and pass the "
+			  "result";
+static const char sqlite[] =
+	"it is an SQLite database (an export of Nsight Systems?), which stepscope does not read: "
+	"record the step with torch.profiler and " OURS;
+static const char video[] = "it is a video, not a profiler trace: " OURS;
+static const char image[] = "it is an image, not a profiler trace: " OURS;
+static const char pdf[] = "it is a PDF document, not a profiler trace: " OURS;
+static const char program[] = "it is an executable or a library, not a profiler trace: " OURS;
+static const char columns[] = "it is a table of Parquet or Arrow, not a profiler trace: " OURS;
+static const char utf16[] =
+	"it is text in UTF-16, and JSON must be in UTF-8: convert it with 'iconv -f UTF-16 -t "
+	"UTF-8'";
+static const char lfs[] =
+	"it is a Git LFS pointer, not the file itself: run 'git lfs pull' in its repository";
+static const char annex[] =
+	"it is a git-annex pointer, not the file itself: run 'git annex get' in its repository";
+static const char html[] =
+	"it is an HTML page, not a profiler trace: download the JSON file itself, not the page "
+	"that shows it";
+static const char html_trace[] =
+	"it is an HTML page of Chrome's trace viewer: pass the JSON trace from which it was made";
+static const char html_report[] =
+	"it is a report of stepscope: open it in a browser, or pass the traces from which it was "
+	"made";
+static const char xml[] = "it is an XML file, not a profiler trace: " OURS;
+static const char table[] =
+	"it is a table that the profiler printed, which has no events: write the trace with "
+	"prof.export_chrome_trace(\"trace.json\") and pass that file";
+static const char text[] = "it is text, not a profiler trace: " OURS;
+
+/* --- by the first bytes ------------------------------------------------------------------ */
+
+/* A string of bytes with its length; it may hold zeros. */
+#define BYTES(text) text, sizeof(text) - 1
+
+static const struct {
+	size_t at;
+	const char *bytes;
+	size_t length;
+	const char *what;
+} magics[] = {
+	/* the old form of torch.save() begins with its magic number as a pickle */
+	{ 0, BYTES("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"), checkpoint },
+	{ 0, BYTES("NVR\0"), nsight_compute },
+	{ 0, BYTES("SQLite format 3"), sqlite },
+	{ 257, BYTES("ustar"), tar },
+	{ 0, BYTES("BZh"), bzip2 },
+	{ 0,
+	  BYTES("\xfd"
+		"7zXZ\0"),
+	  xz },
+	{ 0, BYTES("\x04\x22\x4d\x18"), lz4 },
+	{ 0, BYTES("7z\xbc\xaf\x27\x1c"), archive },
+	{ 0, BYTES("Rar!\x1a\x07"), archive },
+	{ 0, BYTES("\x93NUMPY"), numpy },
+	{ 0, BYTES("\x89HDF\r\n\x1a\n"), weights },
+	{ 0, BYTES("\x89PNG\r\n\x1a\n"), image },
+	{ 0, BYTES("\xff\xd8\xff"), image },
+	{ 0, BYTES("GIF8"), image },
+	{ 8, BYTES("WEBP"), image },
+	{ 4, BYTES("ftyp"), video },
+	{ 0, BYTES("\x1a\x45\xdf\xa3"), video },
+	{ 8, BYTES("AVI "), video },
+	{ 0, BYTES("%PDF-"), pdf },
+	{ 0,
+	  BYTES("\x7f"
+		"ELF"),
+	  program },
+	{ 0, BYTES("PAR1"), columns },
+	{ 0, BYTES("ARROW1"), columns },
+	{ 0, BYTES("\xff\xfe"), utf16 },
+	{ 0, BYTES("\xfe\xff"), utf16 },
+	{ 0, BYTES("version https://git-lfs"), lfs },
+	{ 0, BYTES("/annex/objects/"), annex },
+};
+
+static bool text_contains(const char *bytes, size_t length, const char *part)
+{
+	return ss_text_has(bytes, length, part, strlen(part));
+}
+
+/* A zip archive: its first name shows what made it. */
+static const char *foreign_zip(const char *bytes, size_t length)
+{
+	if (length < 4 || memcmp(bytes, "PK\x03\x04", 4) != 0)
+		return NULL;
+	if (text_contains(bytes, length, "data.pkl") ||
+	    text_contains(bytes, length, ".format_version"))
+		return checkpoint;
+	return text_contains(bytes, length, ".npy") ? numpy : zip;
+}
+
+/* Eight bytes of length, then the JSON that describes the tensors. */
+static bool is_safetensors(const char *bytes, size_t length)
+{
+	return length >= 10 && memcmp(bytes + 4, "\0\0\0\0", 4) == 0 && bytes[8] == '{' &&
+	       (bytes[9] == '"' || bytes[9] == '}');
+}
+
+/* Perfetto packets are field 1, length-delimited: 0x0a, then a length, then a known field. */
+static bool is_perfetto(const char *bytes, size_t length)
+{
+	return length >= 4 && bytes[0] == 0x0a && (unsigned char)bytes[1] > ' ' &&
+	       bytes[1] != '{' && bytes[1] != '[';
+}
+
+static const char *foreign_by_magic(const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < SS_COUNT(magics); i++)
+		if (length >= magics[i].at + magics[i].length &&
+		    memcmp(bytes + magics[i].at, magics[i].bytes, magics[i].length) == 0)
+			return magics[i].what;
+	if (is_safetensors(bytes, length))
+		return weights;
+	/* a record of TensorFlow; its first event says its version */
+	if (length >= 12 && !memchr(bytes, '{', 12) && text_contains(bytes, length, "brain.Event:"))
+		return tfevents;
+	return foreign_zip(bytes, length);
+}
+
+/* --- by the text ------------------------------------------------------------------------- */
+
+/* The length without a last character that the end of the bytes may have cut. */
+static bool bytes_are_text(const char *bytes, size_t length)
+{
+	size_t letters = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		unsigned char byte = (unsigned char)bytes[i];
+
+		if (byte < ' ' && byte != '\n' && byte != '\r' && byte != '\t' && byte != '\f' &&
+		    byte != '\033')
+			return false;
+		letters += ss_char_lower(bytes[i]) >= 'a' && ss_char_lower(bytes[i]) <= 'z';
+	}
+	while (length && (bytes[length - 1] & 0x80))
+		length--;
+	return letters >= 2 && !(ss_utf8_check(bytes, length) & SS_UTF8_BAD_BYTES);
+}
+
+/* Case does not matter in HTML. */
+static bool text_begins_with(const char *bytes, size_t length, const char *with)
+{
+	size_t i = 0;
+
+	while (with[i] && i < length && ss_char_lower(bytes[i]) == with[i])
+		i++;
+	return !with[i];
+}
+
+static const char *foreign_markup(const char *bytes, size_t length)
+{
+	if (text_begins_with(bytes, length, "<?xml") || text_begins_with(bytes, length, "<svg"))
+		return xml;
+	if (text_contains(bytes, length, "stepscope"))
+		return html_report;
+	return text_contains(bytes, length, "trace-viewer") ||
+			       text_contains(bytes, length, "catapult") ||
+			       text_contains(bytes, length, "tracing")
+		       ? html_trace
+		       : html;
+}
+
+static const char *foreign_text(const char *bytes, size_t length)
+{
+	if (length >= 10 && memcmp(bytes, "----------", 10) == 0 && bytes_are_text(bytes, length) &&
+	    (text_contains(bytes, length, "Self C") || text_contains(bytes, length, "  ----")))
+		return table;
+	return bytes_are_text(bytes, length) ? text : NULL;
+}
+
+/* --- by the name ------------------------------------------------------------------------- */
+
+static const struct {
+	const char *ending;
+	const char *what;
+} endings[] = {
+	{ ".nsys-rep", nsight_systems },
+	{ ".qdrep", nsight_systems },
+	{ ".qdstrm", nsight_systems },
+	{ ".ncu-rep", nsight_compute },
+	{ ".pftrace", perfetto },
+	{ ".perfetto-trace", perfetto },
+	{ ".xplane.pb", xplane },
+	{ ".sqlite", sqlite },
+	{ ".pt", checkpoint },
+	{ ".pth", checkpoint },
+	{ ".ckpt", checkpoint },
+	{ ".distcp", checkpoint },
+	{ ".safetensors", weights },
+	{ ".npy", numpy },
+	{ ".npz", numpy },
+	{ ".tar", tar },
+	{ ".tar.gz", tar },
+	{ ".tgz", tar },
+	{ ".tar.zst", tar },
+	{ ".zip", zip },
+	{ ".7z", archive },
+	{ ".json.bz2", bzip2 },
+	{ ".json.xz", xz },
+	{ ".html", html },
+	{ ".mp4", video },
+	{ ".mov", video },
+	{ ".webm", video },
+	{ ".mkv", video },
+	{ ".png", image },
+	{ ".jpg", image },
+	{ ".jpeg", image },
+};
+
+static bool name_ends_with(const char *name, const char *ending)
+{
+	size_t length = strlen(name), wanted = strlen(ending);
+
+	if (length < wanted)
+		return false;
+	for (size_t i = 0; i < wanted; i++)
+		if (ss_char_lower(name[length - wanted + i]) != ending[i])
+			return false;
+	return true;
+}
+
+const char *ss_foreign_file_by_name(const char *name)
+{
+	if (strstr(name, ".tfevents."))
+		return tfevents;
+	for (size_t i = 0; i < SS_COUNT(endings); i++)
+		if (name_ends_with(name, endings[i].ending))
+			return endings[i].what;
+	return NULL;
+}
+
+/* --- all of it --------------------------------------------------------------------------- */
+
+const char *ss_foreign_file(const char *bytes, size_t length, const char *name, bool takes_pickles)
+{
+	const struct ss_input_format *format = ss_trace_format_of(bytes, length);
+	static const char mark[] = "\xef\xbb\xbf"; /* Windows begins UTF-8 files with it */
+	size_t at = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
+	const char *what;
+
+	if (format && !format->matches_loosely)
+		return NULL;
+	what = foreign_by_magic(bytes, length);
+	if (what)
+		return what;
+	if (length >= 2 && bytes[0] == '\x80' && ss_pickle_is_start(bytes, length))
+		return takes_pickles ? NULL : pickle;
+	if (format)
+		return NULL;
+	/* old pickles are text; where the bytes do not decide, the name does */
+	if (takes_pickles &&
+	    (ss_pickle_is_start(bytes, length) || (name && ss_find_is_snapshot(name))))
+		return NULL;
+	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
+		at++;
+	if (bytes[at] == '<')
+		return foreign_markup(bytes + at, length - at);
+	what = name ? ss_foreign_file_by_name(name) : NULL;
+	if (!what)
+		what = foreign_text(bytes + at, length - at);
+	return what || !is_perfetto(bytes, length) ? what : perfetto;
+}
+
+const char *ss_foreign_url(const char *path)
+{
+	static const struct {
+		const char *scheme, *what;
+	} schemes[] = {
+		{ "file://", "it is a URL: pass the path of the file, without 'file://'" },
+		{ "s3://", "it is a URL, and stepscope reads files on this machine: copy it with "
+			   "'aws s3 cp' first" },
+		{ "gs://", "it is a URL, and stepscope reads files on this machine: copy it with "
+			   "'gcloud storage cp' first" },
+		{ "hf://", "it is a URL, and stepscope reads files on this machine: fetch it with "
+			   "'huggingface-cli download' first" },
+		{ "http", "it is a URL, and stepscope does not use the network: fetch the file "
+			  "with 'curl -LO', or pipe it: 'curl -L URL | stepscope -'" },
+	};
+
+	if (!strstr(path, "://"))
+		return NULL;
+	for (size_t i = 0; i < SS_COUNT(schemes); i++)
+		if (text_begins_with(path, strlen(path), schemes[i].scheme))
+			return schemes[i].what;
+	return "it is a URL, and stepscope reads files on this machine: download it first";
 }

@@ -10,7 +10,6 @@
 #include "base/intern.h"
 #include "read/json.h"
 #include "read/number.h"
-#include "read/strict.h"
 #include "trace/kineto/reader.h"
 
 /* Read at once; an event that is longer makes the buffer grow. */

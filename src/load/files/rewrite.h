@@ -4,7 +4,7 @@
  * times and ids, so that several traces can be put into one.
  *
  * Everything else of an event is copied; invalid JSON in it is repaired, so that the
- * result is JSON whatever the file was (read/strict.h). Metadata of the file itself is
+ * result is JSON whatever the file was (read/json.h). Metadata of the file itself is
  * left out; what cannot be read as an event is left out as well and counted.
  */
 #ifndef SS_LOAD_FILES_REWRITE_H

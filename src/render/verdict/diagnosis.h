@@ -82,7 +82,7 @@ void ss_render_verdict_evidence(const struct ss_evidence *evidence, bool brief,
 #define SS_FINDING_INDENT 5
 
 /*
- * fix.c: lines that can be pasted. Of a fix with more than `most` lines the comments at
+ * notes.c: lines that can be pasted. Of a fix with more than `most` lines the comments at
  * its end are left out, not its code.
  */
 void ss_render_verdict_fix(const char *text, uint32_t width, uint32_t most, struct ss_text *out);

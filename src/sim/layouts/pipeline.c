@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "sim/groups.h"
+#include "sim/plan.h"
 #include "sim/programs/step.h"
 
 #define FLIGHT_MAX 64u

@@ -4,7 +4,7 @@
  * ranks, which sum their parts twice per block, forward and backward. Ranks
  * beyond one such group are data parallel.
  */
-#include "sim/groups.h"
+#include "sim/plan.h"
 #include "sim/programs/step.h"
 
 struct tensor_layout_pass {

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "sim/groups.h"
+#include "sim/plan.h"
 #include "sim/machine/run.h"
 #include "sim/noise.h"
 

@@ -11,7 +11,6 @@
 #ifndef SS_SIM_WRITER_WRITER_H
 #define SS_SIM_WRITER_WRITER_H
 
-#include "sim/groups.h"
 #include "sim/plan.h"
 #include "sim/programs/program.h"
 
@@ -127,5 +126,30 @@ void ss_sim_write_projection(struct ss_sim_writer *writer, uint32_t range,
 SS_MUST_USE
 enum ss_status ss_sim_writer_close(struct ss_sim_writer *writer, int64_t from_ns, int64_t to_ns,
 				   uint64_t *rows, struct ss_error *err);
+
+/*
+ * The file that a trace is written to.
+ *
+ * The file gets its name when it is complete. Until then it has a temporary name
+ * in the same folder, so a failed run leaves nothing that looks like a trace.
+ */
+
+struct ss_sim_output;
+
+/* Opens `path`, or `path` with ".gz" behind it when it is compressed. */
+SS_MUST_USE
+enum ss_status ss_sim_output_open(const char *path, bool compressed, struct ss_memory *memory,
+				  struct ss_sim_output **out, struct ss_error *err);
+
+/* What a writer is given; good until the output is closed. */
+struct ss_sim_sink ss_sim_output_sink(struct ss_sim_output *output);
+
+/*
+ * Closes and frees. `whole`: everything was written, the file gets its name;
+ * otherwise it is removed. *bytes (may be NULL): length of the file.
+ */
+SS_MUST_USE
+enum ss_status ss_sim_output_close(struct ss_sim_output *output, bool whole, uint64_t *bytes,
+				   struct ss_error *err);
 
 #endif

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "timeline/draw/draw.h"
-#include "timeline/draw/pen.h"
 
 #define CURVE_MAGIC 0x31435353u
 #define STRIPS_MAGIC 0x53535353u

@@ -7,7 +7,6 @@
 
 #include "analyze/kernel/short_name.h"
 #include "timeline/draw/draw.h"
-#include "timeline/draw/pen.h"
 #include "timeline/draw/scan.h"
 
 #define TILES_MAGIC 0x31545353u

@@ -53,8 +53,4 @@ uint32_t ss_timeline_range_gap_from(const struct ss_file_sweep *file,
 int64_t ss_timeline_range_gap_part(const struct ss_file_sweep *file, uint32_t number,
 				   int64_t parts_ns[SS_IDLE_CAUSES]);
 
-/* Adds the devices of the file of which a row was asked for; false: no memory. */
-SS_MUST_USE
-bool ss_timeline_range_devices(struct ss_file_sweep *file);
-
 #endif

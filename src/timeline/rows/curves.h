@@ -6,7 +6,7 @@
 #define SS_TIMELINE_ROWS_CURVES_H
 
 #include "base/memory.h"
-#include "timeline/rows/busy.h"
+#include "timeline/rows/lanes.h"
 #include "timeline/timeline.h"
 
 #define SS_SERIES_FAN 16u

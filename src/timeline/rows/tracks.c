@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/rows/tracks.h"
+#include "timeline/index.h"
 
 /* What a track does, to tell what it is. */
 struct track_tally {

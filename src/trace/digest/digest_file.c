@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash/checksum.h"
+#include "base/hash/hash.h"
 #include "base/text.h"
 #include "read/codec.h"
 #include "trace/formats.h"
@@ -81,7 +81,7 @@ void ss_trace_digest_write(const struct ss_digest_origin *origin, uint64_t layou
 
 	memcpy(header.magic, SS_DIGEST_MAGIC, SS_DIGEST_MAGIC_BYTES);
 	snprintf(header.writer, sizeof(header.writer), "%s", SS_VERSION);
-	ss_fields_write(&origin_layout, origin, NULL, &first);
+	ss_fields_write(&origin_layout, origin, &first);
 	for (uint32_t i = 0; i < SS_DIGEST_PARTS; i++) {
 		const struct ss_text *part = i == SS_DIGEST_ORIGIN ? &first : &parts[i];
 

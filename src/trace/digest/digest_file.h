@@ -18,7 +18,7 @@
  * Increase it when the meaning of a field changes; changes of the declarations are detected without
  * it.
  */
-#define SS_DIGEST_VERSION 2u
+#define SS_DIGEST_VERSION 3u
 
 #define SS_DIGEST_MAGIC_BYTES 8u
 #define SS_DIGEST_MAGIC "\x89SSDIGE\n"

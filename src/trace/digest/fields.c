@@ -7,6 +7,7 @@
  */
 #include "trace/digest/fields.h"
 
+#include "base/hash/hash.h"
 #include "base/text.h"
 #include "trace/digest/column.h"
 
@@ -23,7 +24,6 @@ static uint64_t hash_fields(uint64_t hash, const struct ss_field *fields, size_t
 		hash = ss_hash_mix(hash, fields[i].type);
 		hash = ss_hash_mix(hash, fields[i].from);
 		hash = ss_hash_mix(hash, fields[i].limit);
-		hash = ss_hash_mix(hash, fields[i].sign_count);
 	}
 	return hash;
 }
@@ -113,54 +113,6 @@ static void write_strings(const struct ss_strings *texts, struct ss_text *out)
 		ss_text_add(out, texts->items[i].text, texts->items[i].length);
 }
 
-static uint64_t common_factor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-/* The difference that a column of guesses has at this item. */
-static int64_t column_difference(const struct ss_field_column *place, uint32_t index)
-{
-	const struct ss_field *field = place->field;
-	const char *item = ss_column_item(place, index);
-	const char *before = index ? ss_column_item(place, index - 1) : NULL;
-
-	return (int64_t)(ss_value_load(item + field->offset +
-					       place->at * ss_type_bytes[field->type],
-				       field->type) -
-			 ss_value_expected(field, item, before));
-}
-
-/* If a clock ticks slower than every nanosecond, one number tells its tick for the whole column. */
-static void write_guessed_column(const struct ss_field_column *place, struct ss_guessing *guessing,
-				 struct ss_text *out)
-{
-	uint64_t factor = 0;
-
-	for (uint32_t i = 0; i < place->count && factor != 1; i++) {
-		int64_t value = column_difference(place, i);
-
-		factor = common_factor(value < 0 ? 0 - (uint64_t)value : (uint64_t)value, factor);
-	}
-	write_number(out, factor);
-	if (!factor)
-		return;
-	if (!guessing->guess || !ss_noisy_begin(guessing->guess, place->count,
-						ss_item_signature(place->field, place->items))) {
-		ss_text_fail(out);
-		return;
-	}
-	for (uint32_t i = 0; i < place->count; i++)
-		ss_noisy_value(guessing->guess, &guessing->bits, ss_column_next(place, i),
-			       column_difference(place, i) / (int64_t)factor);
-}
-
 static void write_column(const struct ss_field_column *place, struct ss_text *out)
 {
 	struct ss_field_history column = { 0 };
@@ -174,7 +126,7 @@ static void write_column(const struct ss_field_column *place, struct ss_text *ou
 }
 
 static void write_field_list(const struct ss_field_list *list, const char *from,
-			     struct ss_guessing *guessing, struct ss_text *out)
+			     struct ss_text *out)
 {
 	const char *items = from + list->items;
 	uint32_t count = list->exact;
@@ -190,37 +142,20 @@ static void write_field_list(const struct ss_field_list *list, const char *from,
 							 (char *)(uintptr_t)items, list->item_bytes,
 							 count };
 
-			if (place.field->signs)
-				write_guessed_column(&place, guessing, out);
-			else
-				write_column(&place, out);
+			write_column(&place, out);
 		}
 }
 
-void ss_fields_write(const struct ss_field_layout *layout, const void *from,
-		     struct ss_memory *memory, struct ss_text *out)
+void ss_fields_write(const struct ss_field_layout *layout, const void *from, struct ss_text *out)
 {
-	struct ss_guessing guessing = { 0 };
-	struct ss_text guesses = { 0 }, rest = { 0 };
 	struct ss_field_history none = { 0 };
 
-	if (ss_has_guesses(layout))
-		guessing.guess = ss_noisy_new(memory);
-	ss_bits_write(&guessing.bits, &guesses);
 	for (size_t i = 0; i < layout->text_count; i++)
 		write_strings((const struct ss_strings *)((const char *)from + layout->texts[i]),
-			      &rest);
+			      out);
 	for (size_t i = 0; i < layout->field_count; i++)
 		for (size_t at = 0; at < layout->fields[i].count; at++)
-			write_field_value(&layout->fields[i], at, from, &none, &rest);
+			write_field_value(&layout->fields[i], at, from, &none, out);
 	for (size_t i = 0; i < layout->list_count; i++)
-		write_field_list(&layout->lists[i], from, &guessing, &rest);
-	if (guessing.guess)
-		(void)ss_bits_end(&guessing.bits);
-	ss_noisy_free(guessing.guess);
-	write_number(out, guesses.length);
-	ss_text_add(out, rest.data, rest.length);
-	ss_text_add(out, guesses.data, guesses.length);
-	ss_text_end(&rest, out);
-	ss_text_end(&guesses, out);
+		write_field_list(&layout->lists[i], from, out);
 }

@@ -5,8 +5,7 @@
  * A layout lists the fields of a struct, its texts and its lists of items; the order of the list
  * is that of the bytes. Items lie column by column, each value as the difference from what the
  * declaration expects, in as few bytes as it needs: equal and regular columns become runs of the
- * same byte, which a compressor removes. Columns of noisy numbers are guessed instead (noisy.c)
- * and lie behind all others.
+ * same byte, which a compressor removes.
  *
  * Bytes can come from anyone. The reader checks what the declaration says: ranges, numbers of
  * other items, finite numbers, printable texts, and that there are as many bytes as items.
@@ -54,12 +53,6 @@ struct ss_field_range_ends {
 };
 struct ss_field_range_ends ss_field_range_ends(enum ss_field_range range);
 
-/* What a signature of an item is made of, for guesses: fields declared before. */
-struct ss_field_sign {
-	size_t offset;
-	enum ss_field_type type; /* of fixed length */
-};
-
 struct ss_field {
 	const char *name;
 	size_t offset;
@@ -71,9 +64,6 @@ struct ss_field {
 	uint64_t limit; /* of unsigned types: below it; 0: none */
 	size_t below;   /* of unsigned types: below this uint32_t of the struct; 0: none */
 	bool or_none;   /* or the largest of its type */
-	/* of lists, SS_FIELD_I64: the difference is guessed by what is around; NULL: it is not */
-	const struct ss_field_sign *signs;
-	size_t sign_count;
 };
 
 struct ss_field_list {
@@ -109,15 +99,13 @@ struct ss_field_layout {
 	}
 #define SS_BEFORE(owner, member) .from = SS_FROM_BEFORE, .base = offsetof(owner, member)
 #define SS_ALIKE(owner, member) .from = SS_FROM_ALIKE, .base = offsetof(owner, member)
-#define SS_AROUND(list) .signs = (list), .sign_count = SS_COUNT(list)
 #define SS_ITEM(owner, member) .from = SS_FROM_ITEM, .base = offsetof(owner, member)
 
 /* A hash that changes with any part of the declaration. */
 uint64_t ss_fields_hash(uint64_t hash, const struct ss_field_layout *layout);
 
 /* Adds the bytes of a struct; the text tells if memory ran out. */
-void ss_fields_write(const struct ss_field_layout *layout, const void *from,
-		     struct ss_memory *memory, struct ss_text *out);
+void ss_fields_write(const struct ss_field_layout *layout, const void *from, struct ss_text *out);
 
 struct ss_fields_reader {
 	const unsigned char *at, *end;

@@ -16,7 +16,6 @@ struct fields_reading {
 	const struct ss_field_layout *layout;
 	char *to;
 	struct ss_error *err;
-	struct ss_guessing guessing;
 };
 
 static enum ss_status fields_fail(const struct fields_reading *reading, const char *name)
@@ -241,37 +240,6 @@ static enum ss_status list_allocate_items(struct fields_reading *reading,
 	return SS_OK;
 }
 
-/* Each value is its expected one plus a difference that noisy.c has coded. */
-static enum ss_status fields_read_guesses(struct fields_reading *reading,
-					  const struct ss_field_column *place)
-{
-	const struct ss_field *field = place->field;
-	struct ss_guessing *guessing = &reading->guessing;
-	struct value_bounds bounds = bounds_of(reading, field);
-	const char *before = NULL;
-	uint64_t factor;
-
-	if (!fields_read_number(reading->reader, &factor))
-		return fields_fail(reading, field->name);
-	if (factor &&
-	    !ss_noisy_begin(guessing->guess, place->count, ss_item_signature(field, place->items)))
-		return ss_fail_memory(reading->err, "a digest");
-	for (uint32_t i = 0; i < place->count; i++) {
-		char *item = ss_column_item(place, i);
-		uint64_t value = ss_value_expected(field, item, before);
-
-		if (factor)
-			value += factor * (uint64_t)ss_noisy_value(guessing->guess, &guessing->bits,
-								   ss_column_next(place, i), 0);
-		if (!bounds_include(&bounds, value) || guessing->bits.is_short)
-			return fields_fail(reading, field->name);
-		ss_value_store(item + field->offset + place->at * ss_type_bytes[field->type],
-			       field->type, value);
-		before = item;
-	}
-	return SS_OK;
-}
-
 /* A number of a column, as the difference from the one that it is expected to be like. */
 static inline bool fields_read_next(struct ss_fields_reader *reader, uint64_t *value)
 {
@@ -353,14 +321,12 @@ static enum ss_status fields_read_column(struct fields_reading *reading,
 static enum ss_status fields_read_list(struct fields_reading *reading,
 				       const struct ss_field_list *list)
 {
-	uint64_t count, columns = 0;
+	uint64_t count;
 	char *items;
 
-	/* each item has a byte in each column at least, unless it is guessed */
-	for (size_t i = 0; i < list->field_count; i++)
-		columns += list->fields[i].signs == NULL;
+	/* each item has a byte in each column at least */
 	if (!fields_read_number(reading->reader, &count) ||
-	    count > fields_bytes_left(reading) / columns || count > UINT32_MAX / 2 ||
+	    count > fields_bytes_left(reading) / list->field_count || count > UINT32_MAX / 2 ||
 	    (list->exact && count != list->exact))
 		return fields_fail(reading, list->name);
 	SS_TRY(list_allocate_items(reading, list, (uint32_t)count, &items));
@@ -369,8 +335,7 @@ static enum ss_status fields_read_list(struct fields_reading *reading,
 			struct ss_field_column place = { &list->fields[i], at, items,
 							 list->item_bytes, (uint32_t)count };
 
-			SS_TRY(place.field->signs ? fields_read_guesses(reading, &place)
-						  : fields_read_column(reading, &place));
+			SS_TRY(fields_read_column(reading, &place));
 		}
 	return SS_OK;
 }
@@ -398,24 +363,7 @@ enum ss_status ss_fields_read(struct ss_fields_reader *reader, const struct ss_f
 	struct fields_reading reading = {
 		.reader = reader, .layout = layout, .to = to, .err = err
 	};
-	const unsigned char *end = reader->end;
-	enum ss_status status;
-	uint64_t length;
 
-	if (!fields_read_number(reader, &length) || length > fields_bytes_left(&reading))
-		return fields_fail(&reading, "length");
-	/* guessed columns come after all others */
-	reader->end -= length;
-	if (ss_has_guesses(layout)) {
-		reading.guessing.guess = ss_noisy_new(reader->memory);
-		if (!reading.guessing.guess)
-			return ss_fail_memory(err, "a digest");
-		ss_bits_read(&reading.guessing.bits, reader->end, end);
-	}
-	status = fields_read_all(&reading);
-	if (status == SS_OK && (reader->at != reader->end ||
-				(reading.guessing.guess && !ss_bits_end(&reading.guessing.bits))))
-		status = fields_fail(&reading, "length");
-	ss_noisy_free(reading.guessing.guess);
-	return status;
+	SS_TRY(fields_read_all(&reading));
+	return reader->at == reader->end ? SS_OK : fields_fail(&reading, "length");
 }

@@ -426,6 +426,6 @@ const struct ss_input_format ss_input_format_kineto = {
 	.endings = { ".json", ".json.gz", ".json.zst" },
 	.matches = kineto_matches,
 	.matches_loosely = true,
-	.can_redact = true,
+	.is_json = true,
 	.load = kineto_load,
 };

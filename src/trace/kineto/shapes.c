@@ -2,7 +2,7 @@
 /*
  * shapes.c - learning shapes and reading by them.
  */
-#include "trace/kineto/shapes.h"
+#include "trace/kineto/reader.h"
 
 /* Alternatives that are tried before the cursor takes over. */
 #define SIBLINGS_MAX 24

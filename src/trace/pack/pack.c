@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "base/hash/checksum.h"
 #include "base/hash/hash.h"
 #include "base/text.h"
 #include "read/codec.h"

@@ -17,7 +17,7 @@
 #define SS_TRACE_PACK_PACK_H
 
 #include "read/source.h"
-#include "trace/load.h"
+#include "trace/formats.h"
 #include "trace/trace.h"
 
 /* Increase it with every change of the parts below or of what their numbers mean. */
@@ -216,10 +216,6 @@ enum ss_status ss_pack_write(const struct ss_trace *trace, const char *name, enu
 SS_MUST_USE
 enum ss_status ss_pack_compare(const struct ss_trace *a, const struct ss_trace *b,
 			       struct ss_error *err);
-
-/* unpack.c: true if the source continues with a pack; the bytes are not consumed. */
-SS_MUST_USE
-enum ss_status ss_pack_is_next(struct ss_source *source, bool *out, struct ss_error *err);
 
 /* What a pack says about its original file. */
 struct ss_pack_origin {

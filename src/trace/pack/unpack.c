@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash/checksum.h"
+#include "base/hash/hash.h"
 #include "base/utf8.h"
 #include "read/codec.h"
 #include "trace/formats.h"
@@ -266,16 +266,6 @@ static bool pack_matches(const char *bytes, size_t length)
 {
 	return length >= SS_PACK_MAGIC_BYTES &&
 	       memcmp(bytes, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) == 0;
-}
-
-enum ss_status ss_pack_is_next(struct ss_source *source, bool *out, struct ss_error *err)
-{
-	const char *next;
-	size_t length;
-
-	SS_TRY(ss_source_peek(source, &next, &length, err));
-	*out = pack_matches(next, length);
-	return SS_OK;
 }
 
 /* The name of the origin as it can be shown. */

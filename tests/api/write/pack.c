@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "base/hash/checksum.h"
+#include "base/hash/hash.h"
 #include "trace/pack/pack.h"
 
 static void test_texts(void **state)

@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "base/hash/checksum.h"
+#include "base/hash/hash.h"
 
 #define BYTES 1000
 

@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "base/hash/siphash.h"
+#include "base/hash/hash.h"
 
 static const uint64_t vectors[] = {
 	0x726fdb47dd0e0e31u, 0x74f839c593dc67fdu, 0x0d6c8009d9a94f5au, 0x85676696d7fb7e2du,

@@ -4,7 +4,7 @@
  */
 #include "load/files/rewrite.h"
 
-#include "read/strict.h"
+#include "read/json.h"
 #include "support/support.h"
 
 /* The file is number 2, of rank 3; its clock is 1.5 us behind. Its processes: 300001, ... */

@@ -2,7 +2,7 @@
 /*
  * Peaks of the curve, by hand: which there are, and what lies before and after an event.
  */
-#include "memory/history/summits.h"
+#include "memory/history/history.h"
 
 #include "support/make/snapshot.h"
 

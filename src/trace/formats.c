@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load.c - the list of input formats, made from src/trace/meson.build, and a trace of any of them.
+ * formats.c - the list of input formats, made from src/trace/meson.build, and a trace of any of
+ * them.
  */
-#include "trace/load.h"
 
 #include <string.h>
 
