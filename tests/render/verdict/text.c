@@ -135,6 +135,35 @@ static void test_findings(void **state)
 	ss_text_release(&out);
 }
 
+/* Markdown has the notes, a row per finding, and sections of warnings only. */
+static void test_markdown(void **state)
+{
+	struct ss_evidence evidence[] = { { .text = "it *waits*" } };
+	struct ss_finding list[] = { warning("Stall", evidence, 1), warning("Other", NULL, 0) };
+	struct ss_finding *findings[] = { &list[0], &list[1] };
+	const struct ss_diagnosis diagnosis = {
+		.rank_count = 1,
+		.step_ns = 200 * MS,
+		.fixed_ns = 200 * MS,
+		.findings = findings,
+		.finding_count = 2,
+		.doubts = { .items = { { .kind = SS_DOUBT_CUT, .text = "It is cut." } },
+			    .count = 1 },
+	};
+	const struct ss_render_options options = { 0 };
+	struct ss_text out = { 0 };
+
+	(void)state;
+	list[1].is_warning = false;
+	ss_render_verdict_markdown(&diagnosis, &options, &out);
+	check_shown(&out, "\n\nWarning: It is cut.\n", true);
+	check_shown(&out, "\n| 1 | Stall | saves 10.0 ms (5.0 %) | ", true);
+	check_shown(&out, "\n| 2 | Other (small) | saves 10.0 ms (5.0 %) | ", true);
+	check_shown(&out, "\n**1. Stall**\n\n- it \\*waits\\*\n", true);
+	check_shown(&out, "**2. Other**", false);
+	ss_text_release(&out);
+}
+
 /* Views of the findings; without one, of the largest part of the step. */
 static void test_commands(void **state)
 {
@@ -179,9 +208,8 @@ static void test_commands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_evidence),
-		cmocka_unit_test(test_snapshots),
-		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_evidence), cmocka_unit_test(test_snapshots),
+		cmocka_unit_test(test_findings), cmocka_unit_test(test_markdown),
 		cmocka_unit_test(test_commands),
 	};
 
