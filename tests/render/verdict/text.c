@@ -89,6 +89,22 @@ static void test_evidence(void **state)
 	ss_text_release(&out);
 }
 
+/* Behind heavy evidence that is shown there is room for light one. */
+static void test_light(void **state)
+{
+	const struct ss_render_options options = { .width = 80 };
+	struct ss_evidence evidence[] = { { .text = "heavy", .weight_ns = 100 * MS },
+					  { .text = "light", .weight_ns = 10 * MS } };
+	struct ss_finding finding = warning("Stall", evidence, SS_COUNT(evidence));
+	struct ss_text out = { 0 };
+
+	(void)state;
+	render(&finding, 1, &options, &out);
+	check_shown(&out, "heavy", true);
+	check_shown(&out, "light", true);
+	ss_text_release(&out);
+}
+
 /* Evidence of snapshots gets a line of the three. */
 static void test_snapshots(void **state)
 {
