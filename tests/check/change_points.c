@@ -145,8 +145,8 @@ static void test_edges(void **state)
  */
 static void test_score(void **state)
 {
-	struct ss_change_point point = { 0 };
-	double values[30], noise = 1.4826 / sqrt(2);
+	struct ss_change_point points[2] = { 0 }, point = { 0 };
+	double values[45], noise = 1.4826 / sqrt(2);
 
 	(void)state;
 	for (int i = 0; i < 30; i++)
@@ -155,6 +155,13 @@ static void test_score(void **state)
 	assert_int_equal(point.at, 10);
 	assert_true(point.before == 100.5 && point.after == 120.5);
 	assert_true(fabs(point.score - 20 / (noise * sqrt(1 / 10.0 + 1 / 20.0))) < 0.05);
+	/* each against the levels beside it */
+	for (int i = 30; i < 45; i++)
+		values[i] = 90 + i % 2;
+	assert_int_equal(find(values, 45, points, 2), 2);
+	assert_true(points[0].at == 10 && points[1].at == 30);
+	assert_true(fabs(points[0].score - point.score) < 0.5);
+	assert_true(fabs(points[1].score - 30 / (noise * sqrt(1 / 20.0 + 1 / 15.0))) < 0.5);
 }
 
 /* Three values on each side are the least, and the share of the change is one as well. */

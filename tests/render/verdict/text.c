@@ -224,9 +224,9 @@ static void test_commands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_evidence), cmocka_unit_test(test_snapshots),
-		cmocka_unit_test(test_findings), cmocka_unit_test(test_markdown),
-		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_evidence),  cmocka_unit_test(test_light),
+		cmocka_unit_test(test_snapshots), cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_markdown),  cmocka_unit_test(test_commands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
