@@ -381,9 +381,12 @@ static void problem_first_line(const char *message, char *out, size_t room)
 		if (letter != ' ' || (used && out[used - 1] != ' '))
 			out[used++] = letter;
 	}
-	/* do not cut a UTF-8 character */
-	while (used && *message && message != end && (out[used - 1] & 0xc0) == 0x80)
-		used--;
+	/* the last UTF-8 character may be cut: drop it with its first byte */
+	if (*message && message != end) {
+		while (used && (out[used - 1] & 0xc0) == 0x80)
+			used--;
+		used -= used && (out[used - 1] & 0xc0) == 0xc0;
+	}
 	out[used] = '\0';
 }
 

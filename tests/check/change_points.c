@@ -139,13 +139,54 @@ static void test_edges(void **state)
 	assert_int_equal(point.at, 4);
 }
 
+/*
+ * Two levels of noise 1.4826 / sqrt(2): neighbours differ by 1 in the median. The score is the
+ * difference of the means of both sides, in deviations of that difference.
+ */
+static void test_score(void **state)
+{
+	struct ss_change_point points[2] = { 0 }, point = { 0 };
+	double values[45], noise = 1.4826 / sqrt(2);
+
+	(void)state;
+	for (int i = 0; i < 30; i++)
+		values[i] = (i < 10 ? 100 : 120) + i % 2;
+	assert_int_equal(find(values, 30, &point, 1), 1);
+	assert_int_equal(point.at, 10);
+	assert_true(point.before == 100.5 && point.after == 120.5);
+	assert_true(fabs(point.score - 20 / (noise * sqrt(1 / 10.0 + 1 / 20.0))) < 0.05);
+	/* each against the levels beside it */
+	for (int i = 30; i < 45; i++)
+		values[i] = 90 + i % 2;
+	assert_int_equal(find(values, 45, points, 2), 2);
+	assert_true(points[0].at == 10 && points[1].at == 30);
+	assert_true(fabs(points[0].score - point.score) < 0.5);
+	assert_true(fabs(points[1].score - 30 / (noise * sqrt(1 / 20.0 + 1 / 15.0))) < 0.5);
+}
+
+/* Three values on each side are the least, and the share of the change is one as well. */
+static void test_least(void **state)
+{
+	struct ss_change_point point = { 0 };
+	double values[7] = { 100, 100, 100, 110, 110, 110, 110 };
+
+	(void)state;
+	assert_int_equal(find(values, 6, &point, 1), 1);
+	assert_int_equal(point.at, 3);
+	for (int i = 3; i < 7; i++)
+		values[i] = 102;
+	assert_int_equal(find(values, 7, &point, 1), 1);
+	for (int i = 3; i < 7; i++)
+		values[i] = 101.9;
+	assert_int_equal(find(values, 7, &point, 1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_noise),
-		cmocka_unit_test(test_planted),
-		cmocka_unit_test(test_levels),
-		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_noise),  cmocka_unit_test(test_planted),
+		cmocka_unit_test(test_levels), cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_score),  cmocka_unit_test(test_least),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,9 @@ def check_cut(stepscope, path, folder):
 def main():
     stepscope, memory = sys.argv[1], pathlib.Path(sys.argv[2]) / "memory"
     files = sorted([*memory.glob("*.pickle"), *memory.glob("gpu/*.pickle")])
+    if not files:
+        print(f"skipped: no snapshots in {memory}")
+        return 77
     for path in files:
         check_alone(stepscope, path)
     if (memory / "gpu/fp32.pickle").exists():
@@ -127,7 +130,8 @@ def main():
         pair = memory / "cpu_normal.pt.trace.json.gz", memory / "cpu_normal.p4.pickle"
         assert of_memory(diagnose(stepscope, *pair)) == [], "a healthy pair"
     print(f"{len(files)} snapshots")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -211,6 +211,9 @@ def main():
         except (AssertionError, KeyError, IndexError) as error:
             failed += 1
             print(f"{path.name}: {error!r}"[:600])
+    if not files + timelines:
+        print(f"skipped: no snapshots in {folder}")
+        return 77
     print(f"{len(files)} snapshots, {len(timelines)} timelines, {failed} with problems")
     return 1 if failed else 0
 

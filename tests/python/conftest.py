@@ -48,3 +48,11 @@ def slow(tmp_path_factory):
     import stepscope
 
     return stepscope.demo(tmp_path_factory.mktemp("slow") / "job")
+
+
+def pytest_sessionfinish(session, exitstatus):
+    """Meson takes 77 for a skipped test: all were, or the file as a whole was (5)."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    stats = reporter.stats if reporter else {}
+    if exitstatus in (0, 5) and stats.get("skipped") and not stats.get("passed"):
+        session.exitstatus = 77

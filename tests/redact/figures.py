@@ -126,6 +126,9 @@ def copy_of(path, work):
 
 
 def main():
+    if not TRACES.is_dir():
+        print(f"skipped: no traces at {TRACES}")
+        return 77
     inputs = [p for pattern in FOLDERS for p in TRACES.glob(pattern) if p.is_dir()]
     inputs += [p for pattern in FILES for p in TRACES.glob(pattern)]
     snapshots = list(TRACES.glob("memory/**/*.pickle"))
@@ -145,4 +148,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main() if TRACES.is_dir() else 77)
+    sys.exit(main())

@@ -81,7 +81,8 @@ static const struct {
 	{ "a key that is not known",
 	  "{\"zorg id\": \"add\", \"args\": {\"x\": [\"add\", 3, {\"name\": \"add\"}]}}",
 	  "{\"# id\": \"#\", \"args\": {\"x\": [\"#\", 3, {\"name\": \"#\"}]}}" },
-	{ "keys in what is not known", "{\"machines\": {\"turing\": 3, \"rank\": {\"adam\": 1}}}",
+	{ "keys in what is not known",
+	  "{\"machines\": {\"turing\": 3, \"rank\": {\"zorg id\": 1}}}",
 	  "{\"#\": {\"#\": 3, \"rank\": {\"#\": 1}}}" },
 	{ "events behind a quote and a colon that are missing",
 	  "{\"zorg\" \"traceEvents\": [{\"ph\": \"X\", \"name\": \"add\"}]}",
@@ -127,6 +128,38 @@ static void test_json(void **state)
 }
 
 /* A text longer than the window, and one that is longer in its place than it was. */
+/* Each text that is replaced counts once, in its class, however often it comes. */
+static void test_counts(void **state)
+{
+	static const char text[] = "[{\"ph\": \"X\", \"name\": \"zorg\", \"zorg id\": 1},"
+				   "{\"ph\": \"X\", \"name\": \"zorg\", \"zorg id\": 2},"
+				   "{\"ph\": \"X\", \"name\": \"blorp\"},"
+				   "{\"ph\": \"X\", \"name\": \"zorg\"}]";
+	struct pieces pieces = { text, sizeof(text) - 1, 64 };
+	struct ss_input input = {
+		.size = sizeof(input), .name = "x", .read = give, .context = &pieces
+	};
+	struct ss_redactor redactor;
+	struct ss_source *source;
+	struct ss_memory memory;
+	struct ss_error err;
+	char block[256];
+	size_t got = 1;
+
+	(void)state;
+	ss_memory_init(&memory, 0);
+	assert_int_equal(ss_redact_open(&redactor, key, &err), SS_OK);
+	assert_int_equal(ss_source_open_input(&input, &memory, &source, &err), SS_OK);
+	assert_int_equal(ss_redact_source(&redactor, source, &source, &err), SS_OK);
+	while (got)
+		assert_int_equal(ss_source_fill(source, block, sizeof(block), &got, &err), SS_OK);
+	assert_int_equal(ss_redact_count(&redactor, SS_REDACT_NAME), 2);
+	assert_int_equal(ss_redact_count(&redactor, SS_REDACT_KEY), 1);
+	assert_int_equal(ss_redact_count(&redactor, SS_REDACT_HOST), 0);
+	ss_source_close(source);
+	ss_redact_close(&redactor);
+}
+
 static void test_long(void **state)
 {
 	struct ss_text text = { 0 }, out = { 0 };
@@ -184,9 +217,8 @@ static void test_wide_pickle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_long),
-		cmocka_unit_test(test_pickle),
+		cmocka_unit_test(test_json),        cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_long),        cmocka_unit_test(test_pickle),
 		cmocka_unit_test(test_wide_pickle),
 	};
 

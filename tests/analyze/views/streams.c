@@ -45,6 +45,8 @@ static const struct view_case cases[] = {
 								"1") "," KERNEL("20", "60", "10",
 										"2") "]",
 	  COLUMNS, "7,1,10000,0,0,0\n20,1,10000,0,0,0" },
+	{ "a stream with nothing but a mark has no row", "mark m 5 1 +2; kernel k 7 5 +10", COLUMNS,
+	  "7,1,10000,0,0,0" },
 };
 
 static void test_streams(void **state)

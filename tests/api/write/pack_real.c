@@ -69,6 +69,9 @@ static struct ss_session *open_readable(const char *path)
 	return session;
 }
 
+/* cmocka counts a skipped test as one that passed. */
+static bool is_skipped;
+
 static void test_real(void **state)
 {
 	const char *traces = *state;
@@ -88,8 +91,8 @@ static void test_real(void **state)
 		done++;
 	}
 	if (!done) {
-		print_message("no real traces in '%s'\n", traces ? traces : "");
-		skip();
+		print_message("skipped: no real traces in '%s'\n", traces ? traces : "");
+		is_skipped = true;
 	}
 }
 
@@ -99,5 +102,7 @@ int main(void)
 		cmocka_unit_test_prestate(test_real, getenv("STEPSCOPE_TRACES")),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	return is_skipped ? 77 : failed;
 }

@@ -71,6 +71,10 @@ static const struct {
 	{ "an old segment that was given back",
 	  "segment 0x1000 2097152; block 0x1000 2097152 0 free; segfree 0x900000 20971520",
 	  "exact 0 0 0 23068672 0" },
+	{ "an old segment that was given back behind other events",
+	  "segment 0x1000 2097152; block 0x1000 512 512 used; block 0x1200 2096640 0 free;"
+	  "alloc 0x1000 512; segfree 0x900000 20971520",
+	  "exact 0 512 512 23068672 0" },
 	{ "a block that only a stream uses",
 	  "segment 0x1000 2097152; block 0x1000 512 512 pending; block 0x1200 2096640 0 free;"
 	  "segalloc 0x1000 2097152; alloc 0x1000 512; request 0x1000 512",
