@@ -12,7 +12,6 @@ SCHEMA = "stepscope.gpu-validation/1"
 COLUMNS = ("fault", "planted place", "first finding", "named", "predicted", "measured",
            "twin's warnings")
 TEXT_MAX = 300
-FINDINGS_MAX = 5
 EVIDENCE_MAX = 5
 PART = r"""[^\s\\/'"()<>\[\]:,;|]"""
 # An absolute path, in quotes up to the second quote; a relative one if it ends like a file.
@@ -107,8 +106,7 @@ def short_verdict(said, fault):
     step_ns = said.get("step_ns")
     return {"step_ms": step_ns / 1e6 if step_ns else None, "steps": said.get("steps"),
             "ranks": said.get("ranks"), "account": said.get("account"),
-            "findings": [short_finding(row, step_ns, fault)
-                         for row in said["findings"][:FINDINGS_MAX]]}
+            "findings": [short_finding(row, step_ns, fault) for row in said["findings"]]}
 
 
 def short_measurement(measured):
