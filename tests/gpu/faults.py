@@ -73,11 +73,12 @@ class Training:
 
 
 def limit_outliers(x):
-    """Reads statistics of every row back, to decide in Python."""
+    """Reads statistics of parts of every row back, to decide in Python."""
     for row in x.detach():
-        limit = row.mean().item() + 100 * row.std().item()
-        if row.abs().max().item() > limit:
-            x = x.clamp(-limit, limit)
+        for part in row.chunk(8, -1):
+            limit = part.mean().item() + 100 * part.std().item()
+            if part.abs().max().item() > limit:
+                x = x.clamp(-limit, limit)
     return x
 
 
@@ -91,18 +92,24 @@ def item_each_layer(job, bad):
 
 
 def count_errors(logits, targets, classes):
-    """Which token was taken for which, counted on the host."""
-    guesses = logits.cpu().numpy().argmax(-1).ravel() % classes
-    truth = targets.cpu().numpy().ravel() % classes
-    table = numpy.zeros((classes, classes), numpy.int64)
-    numpy.add.at(table, (truth, guesses), 1)
-    return table
+    """Hits, misses and false alarms of every class, counted on the host."""
+    guesses, truth = logits.cpu().numpy().argmax(-1), targets.cpu().numpy()
+    counts = numpy.zeros((classes, 3), numpy.int64)
+    for index in range(classes):
+        guessed, true = guesses == index, truth == index
+        hits = (guessed & true).sum()
+        counts[index] = hits, true.sum() - hits, guessed.sum() - hits
+    return counts
 
 
 def count_errors_on_device(logits, targets, classes):
-    cells = targets.flatten() % classes * classes + logits.argmax(-1).flatten() % classes
-    table = torch.zeros(classes * classes, dtype=torch.int64, device=cells.device)
-    return table.scatter_add_(0, cells, torch.ones_like(cells))
+    guesses, truth = logits.argmax(-1).flatten(), targets.flatten()
+    counts = torch.zeros(3, logits.shape[-1], dtype=torch.int64, device=logits.device)
+    hit = (guesses == truth).long()
+    counts[0].scatter_add_(0, truth, hit)
+    counts[1].scatter_add_(0, truth, 1 - hit)
+    counts[2].scatter_add_(0, guesses, 1 - hit)
+    return counts[:, :classes]
 
 
 def host_metrics(job, bad):
@@ -111,7 +118,7 @@ def host_metrics(job, bad):
     count = count_errors if bad else count_errors_on_device
 
     def step():
-        total[0] = total[0] + count(training.train_step(), training.targets, 64)
+        total[0] = total[0] + count(training.train_step(), training.targets, job.choose(1024, 512))
     return step
 
 
@@ -185,23 +192,27 @@ def slow_sampler(job, bad):
 # ---- chores of every step
 
 
-def update_average(average, module):
-    for name, value in module.state_dict().items():
-        average[name] = average[name] * 0.999 + value * 0.001
+def update_averages(averages, module):
+    for decay, average in averages.items():
+        for name, value in module.state_dict().items():
+            average[name] = average[name] * decay + value * (1 - decay)
 
 
-def update_average_at_once(average, module):
-    torch._foreach_lerp_(list(average.values()), list(module.state_dict().values()), 0.001)
+def update_at_once(averages, module):
+    values = list(module.state_dict().values())
+    for decay, average in averages.items():
+        torch._foreach_lerp_(list(average.values()), values, 1 - decay)
 
 
 def ema_loop(job, bad):
     training = Training(job)
-    average = {name: value.clone() for name, value in training.module.state_dict().items()}
-    update = update_average if bad else update_average_at_once
+    averages = {decay: {name: value.clone() for name, value in training.module.state_dict().items()}
+                for decay in (0.9, 0.99, 0.999, 0.9999)}
+    update = update_averages if bad else update_at_once
 
     def step():
         training.train_step()
-        update(average, training.module)
+        update(averages, training.module)
     return step
 
 
@@ -264,7 +275,7 @@ def push_rows(queue, rows):
 def cat_queue(job, bad):
     training = Training(job)
     rows = torch.randn(64, 256, device=job.device)
-    queue = [torch.randn(job.choose(1 << 18, 1 << 13), 256, device=job.device)]
+    queue = [torch.randn(job.choose(1 << 20, 1 << 13), 256, device=job.device)]
     turn = itertools.count()
 
     def step():
@@ -292,10 +303,10 @@ def full_precision(job, bad):
         raise Unsupported("this GPU has no TF32")
     training = Training(job)
     kind = torch.float64 if bad and not job.on_gpu else torch.float32
-    width = job.choose(4096, 256)
+    width = job.choose(4096, 384)
     weights = [torch.randn(width, width, dtype=kind, device=job.device) / width ** 0.5
                for _ in range(4)]
-    x = torch.randn(job.choose(4096, 256), width, dtype=kind, device=job.device)
+    x = torch.randn(job.choose(4096, 384), width, dtype=kind, device=job.device)
     precision = torch.get_float32_matmul_precision()
 
     def step():

@@ -20,7 +20,7 @@ class Size:
 
 
 GPU = Size(layers=8, width=768, heads=12, length=512, batch=8, vocabulary=8192)
-CPU = Size(layers=3, width=64, heads=4, length=64, batch=8, vocabulary=512)
+CPU = Size(layers=3, width=64, heads=4, length=32, batch=8, vocabulary=512)
 
 
 class Block(nn.Module):
