@@ -44,7 +44,7 @@ def stand_in_faults():
     fault = catalog.Fault
     return (fault("straggler_python", "count_words", "copied", "copied", ranks=2),
             fault("out_of_memory", "f", "one rank fails, the other waits for it", ""),
-            fault("crash", "f", "both ranks crash", ""),
+            fault("crash", "f", "one rank crashes, the other meets the echo", ""),
             fault("no_trace", "f", "nothing is recorded", ""),
             fault("three_ranks", "f", "more ranks than there are", "", ranks=3),
             fault("hang", "f", "ranks that do not end", ""))
@@ -78,8 +78,14 @@ def record(arguments):
     if name == "out_of_memory":
         (folder / f"error{rank}.txt").write_text(SECRET_ERROR)
         return 1
+    if name == "crash" and rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
     if name == "crash":
-        os.kill(os.getpid(), signal.SIGABRT)
+        other = folder / "pid1"
+        while not other.exists() or is_running(other.read_text() or os.getpid()):
+            time.sleep(0.05)
+        (folder / "error0.txt").write_text("RuntimeError: connection closed by peer")
+        return 1
     for loop, suffix in (("fault", ""), ("twin", "_fixed")):
         (folder / loop).mkdir(exist_ok=True)
         if name != "no_trace":
@@ -128,7 +134,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(list(rows), names)
         self.check_good_row(rows["straggler_python"], out)
         for name, reason in (("out_of_memory", "OutOfMemoryError: no room"),
-                             ("crash", "ended by SIGABRT"), ("no_trace", "stepscope: "),
+                             ("crash", "ended by SIGKILL"), ("no_trace", "stepscope: "),
                              ("three_ranks", "needs 3 ranks")):
             self.assertIn(reason, rows[name]["reason"])
             line = next(line for line in out.splitlines() if line.startswith(name))
