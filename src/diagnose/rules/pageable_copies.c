@@ -5,12 +5,14 @@
  * The device can only read pinned memory. The driver copies everything else through a buffer of
  * its own, at a quarter to a half of the link's rate, and the call returns when that is done.
  * From pinned memory a copy takes its bytes divided by the rate of pinned copies (host_link.h),
- * and neither the call nor the synchronize behind it waits.
+ * and neither the call nor the synchronize behind it waits. A copy to the host whose values the
+ * host may use at once only becomes faster: the host still waits for it (needed_copies.h).
  */
 #include <string.h>
 
 #include "analyze/work/host_link.h"
 #include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/needed_copies.h"
 
 /* Up to this size the driver buffers the data and returns ("API synchronization behavior"). */
 #define SMALL_BYTES 65536
@@ -48,7 +50,8 @@ struct pageable_copies {
 	struct ss_code_places sites;
 	const struct ss_ops *ops;
 	struct ss_host_link link;
-	uint8_t *calls; /* per host row: it issued a copy that is claimed */
+	uint8_t *calls; /* per host row: it issued a copy that is claimed and need not wait */
+	const uint8_t *needed; /* per host row: ss_needed_copies_find() */
 	int64_t recorded_ns, pinned_ns;
 	bool is_guessed; /* that memory was pageable */
 };
@@ -155,7 +158,8 @@ static void pageable_claim_copies(struct pageable_copies *copies)
 						       : pageable_best_pinned_ns(copies, task->row,
 										 own_ns) }))
 			continue;
-		copies->calls[slices->link[task->row]] = true;
+		copies->calls[slices->link[task->row]] =
+			!ss_needed_copies_has(copies->needed, copies->ops, slices->link[task->row]);
 		if (kind.memory == SS_COPY_HOST)
 			copies->is_guessed = true;
 		ss_code_places_add(&copies->sites, slices->name[task->row], slices->link[task->row],
@@ -222,7 +226,8 @@ static void pageable_report(struct pageable_copies *copies)
 		ss_rule_add_evidence(context, ss_code_place_fact(site),
 				     "%s: {count} times per step, {time}%s",
 				     ss_strings_text(&trace->names, site->name),
-				     copies->recorded_ns / 2 > copies->pinned_ns
+				     copies->link.is_measured[way] &&
+						     copies->recorded_ns / 2 > copies->pinned_ns
 					     ? ", more than twice what pinned memory needs"
 					     : "");
 	}
@@ -238,8 +243,10 @@ static void pageable_report(struct pageable_copies *copies)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
 				       "the trace has copies from pinned memory to compare with");
 	else
-		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
-				       "no pinned copy to compare with; twice the rate is assumed");
+		ss_rule_set_confidence(
+			context, SS_CONFIDENCE_MEDIUM,
+			"no pinned copy to compare with: it may be as slow as now, or "
+			"as fast as the link");
 }
 
 static enum ss_status pageable_find(struct pageable_copies *copies, struct ss_arena *scratch,
@@ -251,7 +258,8 @@ static enum ss_status pageable_find(struct pageable_copies *copies, struct ss_ar
 	copies->calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
 	copies->habit_of = SS_ARENA_NEW(scratch, uint32_t,
 					(size_t)copies->context->graph->task_count + 1);
-	if (!copies->calls || !copies->habit_of ||
+	copies->needed = ss_needed_copies_find(copies->context, copies->ops, scratch);
+	if (!copies->calls || !copies->habit_of || !copies->needed ||
 	    !ss_records_init(&copies->places, copies->context->memory, 2 * sizeof(uint32_t)) ||
 	    !ss_host_link_init(&copies->link, trace, copies->context->digest->device, scratch))
 		return ss_fail_memory(err, "the copies");
