@@ -36,6 +36,13 @@ static const char out_fix[] =
 	"done = torch.cuda.Event(); done.record()\n"
 	"# done.synchronize() where the values are read, a step later if possible";
 
+/* A DataLoader pins what it gives; without one the program does it itself. */
+static const struct ss_rule_fix by_kind[] = {
+	{ SS_JOB_UNFED, "x = x.pin_memory()                      # once, not in every step\n"
+			"x = x.to(device, non_blocking=True)" },
+	{ 0 },
+};
+
 /* The copies with one name at one line of the program, and the steps that have them. */
 struct copy_habit {
 	uint32_t steps, last; /* how many; the last one's number + 1 */
@@ -302,6 +309,7 @@ const struct ss_rule ss_rule_pageable_copies = {
 	.fix = "DataLoader(..., pin_memory=True)\n"
 	       "batch = batch.to(device, non_blocking=True)\n"
 	       "# tensors that you create yourself: x = x.pin_memory() before .to()",
+	.fixes = by_kind,
 	.to_record = "ProfilerActivity.CUDA records copies with their sizes; with_stack=True "
 		     "names the line",
 	.views = "copies syncs",

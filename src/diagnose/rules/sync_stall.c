@@ -49,6 +49,11 @@ static const struct {
 /* A program takes about as long for a value each time: at most this many times the shortest. */
 #define SILENCE_TIMES 2
 
+/* The same for a value that is read where nothing is trained: there is no loss to sum up. */
+static const char infer_item_fix[] =
+	"values = torch.stack(results).tolist()   # one copy, not one .item() each\n"
+	"# what only the GPU needs stays there: torch.where(flag, a, b)";
+
 enum sync_upload { UPLOAD_NONE, UPLOAD_SMALL, UPLOAD_LARGE };
 
 static const char upload_fix[] =
@@ -420,11 +425,14 @@ static int64_t sync_idle_after(const struct host_syncs *syncs, const struct ss_i
 
 SS_COMPARATOR(stall_compare_idle, struct stall_tally, SS_DESCENDING(idle_ns) SS_ASCENDING(id))
 
-static const char *sync_fix_for_operator(const char *op)
+static const char *sync_fix_for_operator(const struct host_syncs *syncs, const char *op)
 {
 	for (size_t i = 0; i < SS_COUNT(fixes); i++)
 		if (strstr(op, fixes[i].part))
-			return fixes[i].fix;
+			return (syncs->context->job_kind & SS_JOB_INFERS) &&
+					       strcmp(fixes[i].part, "item") == 0
+				       ? infer_item_fix
+				       : fixes[i].fix;
 	return NULL;
 }
 
@@ -448,8 +456,9 @@ static void syncs_report(struct host_syncs *syncs)
 		if (!tally->count || (reported && !tally->idle_ns))
 			continue;
 		if (!reported++)
-			fix = sync_upload_kind(syncs, tally->row) ? upload_fix
-								  : sync_fix_for_operator(op);
+			fix = sync_upload_kind(syncs, tally->row)
+				      ? upload_fix
+				      : sync_fix_for_operator(syncs, op);
 		if (tally->op == SS_NO_ROW)
 			ss_rule_add_evidence(syncs->context, fact,
 					     "%s waits for the GPU {count} times per step; the GPU "
