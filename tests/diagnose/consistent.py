@@ -46,7 +46,6 @@ OPERATOR = re.compile(rb'"cat": ?"(cpu_op|Operator)"')
 # What rules say that is not right yet: parts of the problems below.
 NOT_YET = {
     "input-stall": ("called training", "advice for a GPU"),
-    "launch-bound": ("torch.compile for a compiled model",),
     "memory-leak": ("advice for training",),
     "unexplained-time": ("called training", "its events last"),
 }

@@ -294,7 +294,7 @@ static void cpu_optimizer_read_names(struct cpu_optimizer_ranges *ranges)
 	}
 }
 
-/* The profiler's share of a stretch with so many rows. */
+/* The profiler's share of a stretch with this number of rows. */
 static double cpu_optimizer_recording(uint32_t rows, int64_t ns)
 {
 	double part = RECORDING_NS * rows / ((double)ns + 1);
