@@ -494,7 +494,10 @@ static enum ss_status rules_run_all(struct ss_rule_context *context, struct ss_e
 {
 	struct ss_rank_findings *findings = context->findings;
 	struct ss_facts *facts = context->subject->facts;
+	const struct ss_phases *phases;
 
+	SS_TRY(ss_facts_phases(facts, &phases, err));
+	context->job_kind = ss_rule_job_kind(phases, context->digest->device >= 0);
 	for (uint32_t i = 0; i < ss_rule_count; i++) {
 		struct ss_found_part *part = &findings->parts[i];
 
@@ -505,6 +508,8 @@ static enum ss_status rules_run_all(struct ss_rule_context *context, struct ss_e
 		facts->allowed = ss_facts_with_needed(rule_facts(context->rule, context->digest) |
 						      context->rule->rare_facts);
 		SS_TRY(context->rule->look(context, err));
+		if (!part->fix)
+			part->fix = ss_rule_choose_fix(context->rule->fixes, context->job_kind);
 		ss_facts_keep_only(facts, rules_facts_from(i + 1, context->digest));
 		part->claim_to = findings->claim_count;
 		part->fact_to = findings->fact_count;

@@ -22,6 +22,7 @@
 #define SS_DIAGNOSE_RULE_H
 
 #include "analyze/time/cover.h"
+#include "diagnose/job_kind.h"
 #include "load/job.h"
 #include "replay/replay.h"
 
@@ -45,6 +46,7 @@ struct ss_rule_context {
 	const struct ss_graph *graph;
 	const struct ss_cover *steps; /* the measured steps: ss_steps_cover() */
 	int64_t step_ns;              /* their sum */
+	uint32_t job_kind;            /* flags of enum ss_job_kind */
 	struct ss_memory *memory;     /* for temporary data of the rule */
 	struct ss_rank_findings *findings;
 	struct ss_arena *shared;  /* for what rules share: lives until the last one is done */
@@ -241,11 +243,12 @@ __attribute__((format(printf, 5, 6))) void ss_judgement_add_counted(struct ss_ju
 /* --- the rule ------------------------------------------------------------------------ */
 
 struct ss_rule {
-	const char *name;      /* kebab-case */
-	const char *title;     /* what is wrong, as a sentence without a full stop */
-	const char *summary;   /* one line for lists: what it looks for */
-	const char *fix;       /* what to do, as code if possible; may have several lines */
-	const char *to_record; /* what to record to be more certain; NULL: nothing */
+	const char *name;    /* kebab-case */
+	const char *title;   /* what is wrong, as a sentence without a full stop */
+	const char *summary; /* one line for lists: what it looks for */
+	const char *fix;     /* what to do, as code if possible; may have several lines */
+	const struct ss_rule_fix *fixes; /* instead of it, by the kind of the job; NULL: none */
+	const char *to_record;           /* what to record to be more certain; NULL: nothing */
 	/*
 	 * Views that show more of it, the best first, separated by spaces: of traces, and of
 	 * rules with look_memory also of snapshots.

@@ -265,7 +265,7 @@ enum ss_status ss_phases_init(struct ss_phases *phases, const struct ss_trace *t
 enum {
 	NAME_KNOWN = 1 << 7,
 	NAME_COMPUTES = 1 << 0, /* an operator that does more than move or view memory */
-	NAME_TRAINS = 1 << 1,   /* a function of training: gradient clipping or scaling */
+	NAME_TRAINS = 1 << 1,   /* of training: an optimizer, gradient clipping or scaling */
 };
 
 bool ss_training_is_heavy(const char *op)
@@ -284,7 +284,10 @@ static uint8_t training_name_flags(const char *name)
 	if (name[0] == '<')
 		return 0;
 	if (strstr(name, ".py("))
-		return strstr(name, "clip_grad") || strstr(name, "grad_scaler") ? NAME_TRAINS : 0;
+		return strstr(name, "clip_grad") || strstr(name, "grad_scaler") ||
+				       strncmp(name, "torch/optim/", 12) == 0
+			       ? NAME_TRAINS
+			       : 0;
 	category = ss_op_category(name);
 	return category == SS_OP_COPY || category == SS_OP_MEMORY || category == SS_OP_OTHER
 		       ? 0

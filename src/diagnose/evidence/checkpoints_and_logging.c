@@ -46,7 +46,7 @@ static const struct {
 	{ "flush", SS_SIDE_WORK_LOGS, IN_BUILT_INS },
 	{ "fsync", SS_SIDE_WORK_LOGS, IN_BUILT_INS },
 	{ "dump", SS_SIDE_WORK_LOGS, START | IN_BUILT_INS },
-	{ "sleep", SS_SIDE_WORK_LOGS, IN_BUILT_INS },
+	{ "sleep", SS_SIDE_WORK_SLEEPS, IN_BUILT_INS },
 	{ "urllib", SS_SIDE_WORK_LOGS, START | IN_FILES },
 	{ "requests", SS_SIDE_WORK_LOGS, IN_FILES },
 	{ "subprocess", SS_SIDE_WORK_LOGS, IN_FILES },

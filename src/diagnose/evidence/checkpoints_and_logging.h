@@ -13,10 +13,11 @@
 
 enum ss_side_work {
 	SS_SIDE_WORK_SAVES = 1 << 0,     /* checkpoints, files of the model */
-	SS_SIDE_WORK_LOGS = 1 << 1,      /* also prints, sleeps, network messages */
+	SS_SIDE_WORK_LOGS = 1 << 1,      /* also prints, network messages */
 	SS_SIDE_WORK_EVALUATES = 1 << 2, /* validates, tests */
 	SS_SIDE_WORK_LOADS = 1 << 3,     /* prepares batches: tokenizes, preprocesses, collates */
 	SS_SIDE_WORK_CALLBACK = 1 << 4,  /* a hook of a trainer: on_step_end, on_train_batch_end */
+	SS_SIDE_WORK_SLEEPS = 1 << 5,    /* and does nothing else that has a name */
 };
 
 /* enum ss_side_work for each name of the trace; made once for all rules. NULL: no memory. */

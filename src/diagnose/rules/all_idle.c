@@ -37,15 +37,20 @@
 #define CPU_WARN_SHARE 0.05
 
 /* Slots of the figures that all_idle_look() leaves for all_idle_judge(). */
-enum { FIGURE_CALLBACK, FIGURE_GUESS, FIGURE_NAMED, FIGURE_DEVICE };
+enum { FIGURE_CALLBACK, FIGURE_GUESS, FIGURE_SLEEP, FIGURE_NAMED, FIGURE_DEVICE };
 
 /* What the loop stops for. */
-#define CHORES (SS_SIDE_WORK_SAVES | SS_SIDE_WORK_LOGS | SS_SIDE_WORK_CALLBACK)
+#define CHORES \
+	(SS_SIDE_WORK_SAVES | SS_SIDE_WORK_LOGS | SS_SIDE_WORK_CALLBACK | SS_SIDE_WORK_SLEEPS)
 
 static const char save_fix[] =
 	"import torch.distributed.checkpoint as dcp\n"
 	"future = dcp.async_save(state, checkpoint_id=path)   # training goes on\n"
 	"# or save less often";
+
+static const char sleep_fix[] =
+	"# remove the sleep from the loop; what it waits for belongs into another\n"
+	"# thread: event.wait() there, and the loop goes on";
 
 static const char callback_fix[] =
 	"def on_step_end(self, args, state, control, **kwargs):\n"
@@ -63,7 +68,7 @@ struct idle_pauses {
 	uint8_t *values;      /* per name: VALUE_, 0: not looked at */
 	struct ss_removed_ranges wholes;
 	struct ss_code_places sites;
-	int64_t save_ns, log_ns, callback_ns, guess_ns;
+	int64_t save_ns, log_ns, callback_ns, sleep_ns, guess_ns;
 };
 
 /* --- what is in a function --------------------------------------------------------------- */
@@ -213,6 +218,8 @@ static void all_idle_claim(struct idle_pauses *pauses, uint32_t whole, uint8_t w
 		ss_ns_add(&pauses->callback_ns, gone_ns);
 	else if (what & SS_SIDE_WORK_LOGS)
 		ss_ns_add(&pauses->log_ns, gone_ns);
+	else if (what & SS_SIDE_WORK_SLEEPS)
+		ss_ns_add(&pauses->sleep_ns, gone_ns);
 	else
 		ss_ns_add(&pauses->guess_ns, gone_ns);
 	function = pause_own_function(pauses, whole);
@@ -318,7 +325,8 @@ static void all_idle_find_readers(struct idle_pauses *pauses)
 static void all_idle_report(struct idle_pauses *pauses)
 {
 	struct ss_rule_context *context = pauses->context;
-	int64_t named_ns = pauses->save_ns + pauses->log_ns + pauses->callback_ns;
+	int64_t named_ns = pauses->save_ns + pauses->log_ns + pauses->callback_ns +
+			   pauses->sleep_ns;
 
 	ss_code_places_sort(&pauses->sites);
 	for (uint32_t i = 0; i < pauses->sites.count && i < 4; i++) {
@@ -339,10 +347,13 @@ static void all_idle_report(struct idle_pauses *pauses)
 		ss_rule_set_fix(context, save_fix);
 	else if (pauses->callback_ns > pauses->log_ns + pauses->guess_ns)
 		ss_rule_set_fix(context, callback_fix);
+	else if (pauses->sleep_ns > pauses->log_ns + pauses->guess_ns)
+		ss_rule_set_fix(context, sleep_fix);
 	if (!pauses->sites.count)
 		return;
 	ss_rule_add_figure(context, FIGURE_CALLBACK, (double)pauses->callback_ns);
 	ss_rule_add_figure(context, FIGURE_GUESS, (double)pauses->guess_ns);
+	ss_rule_add_figure(context, FIGURE_SLEEP, (double)pauses->sleep_ns);
 	ss_rule_add_figure(context, FIGURE_NAMED, (double)(pauses->save_ns + pauses->log_ns));
 	ss_rule_add_figure(context, FIGURE_DEVICE, context->digest->device < 0 ? 0 : 1);
 	if (pauses->guess_ns > named_ns)
@@ -402,14 +413,17 @@ static enum ss_status all_idle_judge(struct ss_judgement *judgement, struct ss_e
 {
 	double callback = all_idle_sum_figure(judgement, FIGURE_CALLBACK);
 	double guess = all_idle_sum_figure(judgement, FIGURE_GUESS),
+	       sleep = all_idle_sum_figure(judgement, FIGURE_SLEEP),
 	       named = all_idle_sum_figure(judgement, FIGURE_NAMED);
 	struct ss_finding *finding;
 	const char *title = judgement->rule->title;
 
 	(void)err;
-	if (callback + guess + named <= 0)
+	if (callback + sleep + guess + named <= 0)
 		return SS_OK;
-	if (callback > guess + named)
+	if (sleep > callback + guess + named)
+		title = "The loop sleeps";
+	else if (callback > guess + named)
 		title = "A trainer callback takes time in every step";
 	else if (guess > named)
 		title = "The loop spends time on work other than training";

@@ -25,12 +25,24 @@ static const char free_fix[] =
 	"# smaller batch, activation checkpointing, and before Python starts:\n"
 	"export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
 
+/*
+ * With the cache every free comes from emptying it, which frees many blocks in a row. Without it
+ * each tensor is freed when it dies, between launches: most frees stand alone. Ten tensors per
+ * step are less than the smallest network has.
+ */
+#define UNCACHED_FREES 10
+
+static const char uncached_fix[] =
+	"unset PYTORCH_NO_CUDA_MEMORY_CACHING    # and PYTORCH_NO_HIP_MEMORY_CACHING\n"
+	"# the cache is off: the driver allocates and frees each tensor. Without the\n"
+	"# variable: a pluggable allocator (torch.cuda.memory.change_current_allocator)";
+
 struct allocator_calls {
 	struct ss_rule_context *context;
 	struct ss_code_places sites;
 	uint8_t *has_calls; /* per step */
-	int64_t calls;
-	bool frees;
+	int64_t calls, allocations, frees;
+	int64_t lone_frees; /* between which the thread launches or allocates */
 };
 
 static bool thrash_is_call(const struct ss_rule_context *context, uint32_t index)
@@ -38,6 +50,31 @@ static bool thrash_is_call(const struct ss_rule_context *context, uint32_t index
 	const struct ss_task *task = &context->graph->tasks[index];
 
 	return task->kind == SS_TASK_ALLOCATOR && task->step != SS_NO_STEP;
+}
+
+/* Whether the thread's last call before this one frees memory, too. */
+static bool free_follows_free(const struct ss_rule_context *context, uint32_t index)
+{
+	const struct ss_task *task = &context->graph->tasks[index];
+
+	for (uint32_t i = index; i-- > 0 && context->graph->tasks[i].track == task->track;) {
+		const struct ss_task *before = &context->graph->tasks[i];
+
+		if (before->kind == SS_TASK_ALLOCATOR)
+			return strstr(ss_strings_text(&context->trace->names,
+						      context->trace->slices.name[before->row]),
+				      "Free");
+		if (before->kind == SS_TASK_LAUNCH)
+			return false;
+	}
+	return false;
+}
+
+/* Whether the driver allocates and frees each tensor, because the cache is off. */
+static bool thrash_is_uncached(const struct allocator_calls *thrash)
+{
+	return thrash->frees >= (int64_t)UNCACHED_FREES * thrash->context->steps->count &&
+	       2 * thrash->lone_frees >= thrash->frees && 2 * thrash->frees >= thrash->allocations;
 }
 
 static void thrash_claim(struct allocator_calls *thrash)
@@ -58,7 +95,10 @@ static void thrash_claim(struct allocator_calls *thrash)
 				      (struct ss_claim){ .task = i + 1, .releases = true });
 		name = ss_strings_text(&context->trace->names,
 				       context->trace->slices.name[task->row]);
-		thrash->frees |= strstr(name, "Free") != NULL;
+		if (!strstr(name, "Free"))
+			thrash->allocations++;
+		else if (++thrash->frees && !free_follows_free(context, i))
+			thrash->lone_frees++;
 		thrash->calls++;
 		ss_code_places_add(&thrash->sites, context->trace->slices.name[task->row],
 				   task->row, context->trace->slices.dur_ns[task->row]);
@@ -102,7 +142,9 @@ static enum ss_status thrash_find(struct allocator_calls *thrash, struct ss_aren
 				     "thread for {time}",
 				     ss_strings_text(&context->trace->names,
 						     thrash->sites.items[i].name));
-	if (thrash->frees)
+	if (thrash_is_uncached(thrash))
+		ss_rule_set_fix(context, uncached_fix);
+	else if (thrash->frees)
 		ss_rule_set_fix(context, free_fix);
 	ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the driver's calls");
 	return SS_OK;

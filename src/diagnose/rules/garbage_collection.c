@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * garbage_collection.c - rule: Python's garbage collector stops the training thread.
+ * garbage_collection.c - rule: Python's garbage collector stops the main thread.
  *
  * A collection of the oldest generation visits all objects of the process. It can start at any
  * time, also in the middle of a step, and then the other ranks wait for this one. The program can
@@ -40,15 +40,24 @@ static enum ss_status garbage_collection_look(struct ss_rule_context *context, s
 	return status;
 }
 
+static const struct ss_rule_fix by_kind[] = {
+	{ SS_JOB_INFERS,
+	  "import gc\n"
+	  "gc.collect(); gc.freeze(); gc.disable()   # once, when the model is loaded\n"
+	  "# and gc.collect() between requests, when nothing waits" },
+	{ 0 },
+};
+
 const struct ss_rule ss_rule_garbage_collection = {
 	.name = "garbage-collection",
-	.title = "Python's garbage collector stops the training thread",
+	.title = "Python's garbage collector stops the main thread",
 	.summary = "Runs of the garbage collector within steps",
 	.fix = "import gc\n"
 	       "gc.collect(); gc.freeze(); gc.disable()   # once, before the loop\n"
 	       "for step, batch in enumerate(loader):\n"
 	       "    ...\n"
 	       "    if step % 1000 == 0: gc.collect()   # on all ranks in the same step",
+	.fixes = by_kind,
 	.to_record = "with_stack=True and record_python_gc_info=True record the collector "
 		     "(PyTorch 2.8 or newer)",
 	.views = "gaps stacks",

@@ -322,6 +322,17 @@ static enum ss_status low_occupancy_look(struct ss_rule_context *context, struct
 	return status;
 }
 
+static const struct ss_rule_fix by_kind[] = {
+	{ SS_JOB_SERVED, "# more requests per batch: in vLLM max_num_seqs, in SGLang\n"
+			 "# --max-running-requests; or fewer GPUs per replica" },
+	{ SS_JOB_COMPILED, "# a larger batch: more work per launch\n"
+			   "model = torch.compile(model, mode=\"max-autotune\")   # larger grids" },
+	{ SS_JOB_UNFED, "# a larger batch: more work per launch\n"
+			"model = torch.compile(model)   # splits reductions and norms\n"
+			"# attention: F.scaled_dot_product_attention splits the sequence" },
+	{ 0 },
+};
+
 const struct ss_rule ss_rule_low_occupancy = {
 	.name = "low-occupancy",
 	.title = "Kernels with too few blocks leave most of the GPU idle",
@@ -329,6 +340,7 @@ const struct ss_rule ss_rule_low_occupancy = {
 	.fix = "DataLoader(..., batch_size=4 * batch_size)   # more work per launch\n"
 	       "model = torch.compile(model)   # splits reductions and norms\n"
 	       "# attention: F.scaled_dot_product_attention splits the sequence",
+	.fixes = by_kind,
 	.to_record = "record_shapes=True shows the least time that the work takes",
 	.views = "kernels utilization",
 	.warn_share = 0.10,

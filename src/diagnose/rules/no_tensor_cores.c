@@ -27,13 +27,25 @@ struct fp32_products {
 };
 
 static const char fp16_fix[] =
-	"scaler = torch.amp.GradScaler(\"cuda\")   # once; only for training\n"
+	"scaler = torch.amp.GradScaler(\"cuda\")   # once\n"
 	"with torch.autocast(\"cuda\", dtype=torch.float16):\n"
 	"    loss = model(batch)\n"
 	"scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()";
 
 static const char amd_fix[] = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
 			      "    loss = model(batch)";
+
+/* Where nothing is trained there is no loss and no scaler. */
+static const char infer_fp16_fix[] = "with torch.autocast(\"cuda\", dtype=torch.float16):\n"
+				     "    y = model(x)";
+static const char infer_bf16_fix[] = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
+				     "    y = model(x)";
+static const struct ss_rule_fix by_kind[] = {
+	{ SS_JOB_INFERS, "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
+			 "    y = model(x)\n"
+			 "# less gain, same types: torch.set_float32_matmul_precision(\"high\")" },
+	{ 0 },
+};
 
 /* Products in FP32 on vector units, as the libraries of NVIDIA and AMD name them. */
 static bool name_is_vector_fp32(const char *name)
@@ -204,6 +216,7 @@ static void fp32_report(struct fp32_products *products)
 {
 	struct ss_rule_context *context = products->context;
 	const struct ss_speedup *speedup = &products->speedup;
+	bool infers = context->job_kind & SS_JOB_INFERS;
 
 	for (uint32_t i = 0; i < products->sites.count; i++) {
 		const struct ss_code_place *site = &products->sites.items[i];
@@ -215,9 +228,9 @@ static void fp32_report(struct fp32_products *products)
 					    : ss_strings_text(&context->trace->names, site->name));
 	}
 	if (!speedup->has_bf16)
-		ss_rule_set_fix(context, fp16_fix);
+		ss_rule_set_fix(context, infers ? infer_fp16_fix : fp16_fix);
 	else if (!speedup->has_tf32)
-		ss_rule_set_fix(context, amd_fix);
+		ss_rule_set_fix(context, infers ? infer_bf16_fix : amd_fix);
 	if (products->guessed_ns > products->known_ns || !speedup->peaks)
 		ss_rule_set_confidence(
 			context, SS_CONFIDENCE_LOW,
@@ -279,6 +292,7 @@ const struct ss_rule ss_rule_no_tensor_cores = {
 	.fix = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
 	       "    loss = model(batch)\n"
 	       "# less gain, same types: torch.set_float32_matmul_precision(\"high\")",
+	.fixes = by_kind,
 	.to_record = "record_shapes=True records sizes and types of the operands",
 	.views = "kernels roofline",
 	.warn_share = 0.05,

@@ -246,8 +246,10 @@ static const struct cpu_optimizer {
 
 /*
  * What the profiler adds to an operator or a frame (a loop over 41 tensors with 1,271 operators
- * takes 2.1 ms without it, 3.7 ms with it). A run without the profiler does not save this part. It
- * is taken from the fastest step, since a busy host makes all of it longer; at most half.
+ * takes 2.1 ms without it, 3.7 ms with it). A run without the profiler does not save this part, but
+ * its step is shorter, too: both are taken away, so that the share of the step is that of such a
+ * run. They are taken from the fastest step, since a busy host makes all of it longer; at most
+ * half.
  */
 #define RECORDING_NS 1250.0
 
@@ -259,7 +261,8 @@ struct cpu_optimizer_ranges {
 	int64_t count;     /* of operators */
 	int64_t ns;
 	double recording; /* the profiler's share of it */
-	bool is_fused;    /* or it communicates with other ranks: more than a loop */
+	double recording_of_step;
+	bool is_fused; /* or it communicates with other ranks: more than a loop */
 };
 
 static const struct cpu_optimizer *cpu_optimizer_of_name(const char *name)
@@ -291,15 +294,40 @@ static void cpu_optimizer_read_names(struct cpu_optimizer_ranges *ranges)
 	}
 }
 
+/* The profiler's share of a stretch with this number of rows. */
+static double cpu_optimizer_recording(uint32_t rows, int64_t ns)
+{
+	double part = RECORDING_NS * rows / ((double)ns + 1);
+
+	return part < 0.5 ? part : 0.5;
+}
+
+/* The same of the fastest step. */
+static double cpu_optimizer_recording_of_step(const struct ss_rule_context *context)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < context->steps->count; i++) {
+		const struct ss_interval *step = &context->steps->items[i];
+		uint32_t from = ss_cpu_row_after(context->trace, context->graph->main,
+						 step->start_ns),
+			 to = ss_cpu_row_after(context->trace, context->graph->main, step->end_ns);
+		double part = cpu_optimizer_recording(to - from, step->end_ns - step->start_ns);
+
+		most = part > most ? part : most;
+	}
+	return most;
+}
+
 /* Counts the operators of an optimizer step, and the profiler's share of its time. */
 static void cpu_optimizer_read_range(struct cpu_optimizer_ranges *ranges, uint32_t range,
 				     uint32_t end)
 {
 	const struct ss_trace *trace = ranges->context->trace;
-	double part = RECORDING_NS * (end - range) / ((double)trace->slices.dur_ns[range] + 1);
+	double part = cpu_optimizer_recording(end - range, trace->slices.dur_ns[range]);
 
 	if (part > ranges->recording)
-		ranges->recording = part < 0.5 ? part : 0.5;
+		ranges->recording = part;
 	for (uint32_t row = range + 1; row < end; row++) {
 		const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
 
@@ -336,11 +364,13 @@ static void cpu_optimizer_read_ranges(struct cpu_optimizer_ranges *ranges)
 static int64_t cpu_optimizer_claim_range(struct cpu_optimizer_ranges *ranges, uint32_t row)
 {
 	const struct ss_slices *slices = &ranges->context->trace->slices;
-	double ns = (double)slices->dur_ns[row], loop_ns = ns * (1 - ranges->recording);
+	double ns = (double)slices->dur_ns[row];
+	double loop_ns = ns * (1 - ranges->recording) / (1 - ranges->recording_of_step);
 	struct ss_stretch stretch = { .track = slices->track[row],
 				      .from_ns = slices->start_ns[row],
 				      .to_ns = ss_slice_end(slices, row) };
 
+	loop_ns = loop_ns < ns ? loop_ns : ns;
 	stretch.keep_ns = (int64_t)(ns - loop_ns * (1 - ranges->optimizer->left));
 	stretch.low_keep_ns = (int64_t)(ns - loop_ns * (1 - ranges->optimizer->left_most));
 	return ss_rule_claim_time(ranges->context, stretch);
@@ -391,6 +421,7 @@ static enum ss_status optimizer_find_on_cpu(struct ss_rule_context *context, str
 	if (ranges.computes) {
 		cpu_optimizer_read_names(&ranges);
 		cpu_optimizer_read_ranges(&ranges);
+		ranges.recording_of_step = cpu_optimizer_recording_of_step(context);
 		if (ranges.optimizer && !ranges.is_fused &&
 		    ranges.count >= (int64_t)OPERATORS_MIN * context->steps->count &&
 		    cpu_optimizer_claim(&ranges))

@@ -5,12 +5,14 @@
  * The device can only read pinned memory. The driver copies everything else through a buffer of
  * its own, at a quarter to a half of the link's rate, and the call returns when that is done.
  * From pinned memory a copy takes its bytes divided by the rate of pinned copies (host_link.h),
- * and neither the call nor the synchronize behind it waits.
+ * and neither the call nor the synchronize behind it waits. A copy to the host whose values the
+ * host may use at once only becomes faster: the host still waits for it (needed_copies.h).
  */
 #include <string.h>
 
 #include "analyze/work/host_link.h"
 #include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/needed_copies.h"
 
 /* Up to this size the driver buffers the data and returns ("API synchronization behavior"). */
 #define SMALL_BYTES 65536
@@ -34,6 +36,13 @@ static const char out_fix[] =
 	"done = torch.cuda.Event(); done.record()\n"
 	"# done.synchronize() where the values are read, a step later if possible";
 
+/* A DataLoader pins what it gives; without one the program does it itself. */
+static const struct ss_rule_fix by_kind[] = {
+	{ SS_JOB_UNFED, "x = x.pin_memory()                      # once, not in every step\n"
+			"x = x.to(device, non_blocking=True)" },
+	{ 0 },
+};
+
 /* The copies with one name at one line of the program, and the steps that have them. */
 struct copy_habit {
 	uint32_t steps, last; /* how many; the last one's number + 1 */
@@ -48,45 +57,31 @@ struct pageable_copies {
 	struct ss_code_places sites;
 	const struct ss_ops *ops;
 	struct ss_host_link link;
-	uint8_t *calls; /* per host row: it issued a copy that is claimed */
+	uint8_t *calls; /* per host row: it issued a copy that is claimed and need not wait */
+	const uint8_t *needed; /* per host row: ss_needed_copies_find() */
 	int64_t recorded_ns, pinned_ns;
 	bool is_guessed; /* that memory was pageable */
 };
 
 /* --- claims -------------------------------------------------------------------------- */
 
-/* What the copy would take at these rates of pinned memory; -1: the rule does not cover it. */
-static int64_t pageable_ns_at_rates(const struct pageable_copies *copies, uint32_t row,
-				    const double *rates)
+/* What the copy would take from pinned memory; -1: the rule does not cover it. */
+static int64_t pageable_pinned_ns(const struct pageable_copies *copies, uint32_t row)
 {
 	const struct ss_trace *trace = copies->context->trace;
 	struct ss_copy_kind kind = copies->link.kinds[trace->slices.name[row]];
 	int64_t bytes = ss_copy_bytes(trace, row), dur_ns = trace->slices.dur_ns[row];
-	double ns;
+	double rate = copies->link.rate[kind.way], ns;
 
 	if ((kind.memory != SS_COPY_PAGEABLE && kind.memory != SS_COPY_HOST) ||
 	    bytes <= SMALL_BYTES || !ss_copy_blocks_host(trace, row))
 		return -1;
-	if (rates[kind.way] <= 0) /* then the fix only removes the wait */
+	if (rate <= 0) /* then the fix only removes the wait */
 		return kind.memory == SS_COPY_PAGEABLE ? dur_ns : -1;
-	ns = (double)bytes * 1e9 / rates[kind.way];
+	ns = (double)bytes * 1e9 / rate;
 	if (kind.memory == SS_COPY_HOST && ns > PAGEABLE_PART * (double)dur_ns)
 		return -1;
 	return ns < (double)dur_ns ? (int64_t)ns : dur_ns;
-}
-
-static int64_t pageable_pinned_ns(const struct pageable_copies *copies, uint32_t row)
-{
-	return pageable_ns_at_rates(copies, row, copies->link.rate);
-}
-
-/* The same at the highest rate of the link. */
-static int64_t pageable_best_pinned_ns(const struct pageable_copies *copies, uint32_t row,
-				       int64_t own_ns)
-{
-	int64_t least_ns = pageable_ns_at_rates(copies, row, copies->link.most);
-
-	return least_ns >= 0 && least_ns < own_ns ? least_ns : own_ns;
 }
 
 /* Counts the steps in which each place of the program copies; false: no memory. */
@@ -139,23 +134,20 @@ static void pageable_claim_copies(struct pageable_copies *copies)
 		own_ns = pageable_pinned_ns(copies, task->row);
 		kind = copies->link.kinds[slices->name[task->row]];
 		/*
-		 * A file without pinned copies does not show how fast they are on this host: on
-		 * some virtual machines and shared links they are no faster. The waits disappear
-		 * in any case, and both directions run at the same time.
+		 * A file without pinned copies does not show how fast they are on this host: 1.06
+		 * to 2 times as fast were measured. The waits disappear in any case, and both
+		 * directions run at the same time.
 		 */
-		if (!ss_rule_claim(
-			    copies->context,
-			    (struct ss_claim){
-				    .task = i,
-				    .own_ns = own_ns,
-				    .low_ns = copies->link.is_measured[kind.way] ? own_ns
-										 : task->own_ns,
-				    .high_ns = copies->link.is_measured[kind.way]
-						       ? own_ns
-						       : pageable_best_pinned_ns(copies, task->row,
-										 own_ns) }))
+		if (!ss_rule_claim(copies->context,
+				   (struct ss_claim){ .task = i,
+						      .own_ns = own_ns,
+						      .low_ns = copies->link.is_measured[kind.way]
+									? own_ns
+									: task->own_ns,
+						      .high_ns = own_ns }))
 			continue;
-		copies->calls[slices->link[task->row]] = true;
+		copies->calls[slices->link[task->row]] =
+			!ss_needed_copies_has(copies->needed, copies->ops, slices->link[task->row]);
 		if (kind.memory == SS_COPY_HOST)
 			copies->is_guessed = true;
 		ss_code_places_add(&copies->sites, slices->name[task->row], slices->link[task->row],
@@ -222,7 +214,8 @@ static void pageable_report(struct pageable_copies *copies)
 		ss_rule_add_evidence(context, ss_code_place_fact(site),
 				     "%s: {count} times per step, {time}%s",
 				     ss_strings_text(&trace->names, site->name),
-				     copies->recorded_ns / 2 > copies->pinned_ns
+				     copies->link.is_measured[way] &&
+						     copies->recorded_ns / 2 > copies->pinned_ns
 					     ? ", more than twice what pinned memory needs"
 					     : "");
 	}
@@ -238,8 +231,10 @@ static void pageable_report(struct pageable_copies *copies)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
 				       "the trace has copies from pinned memory to compare with");
 	else
-		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
-				       "no pinned copy to compare with; twice the rate is assumed");
+		ss_rule_set_confidence(
+			context, SS_CONFIDENCE_MEDIUM,
+			"no pinned copy to compare with: it may be as slow as now, or "
+			"as fast as the link");
 }
 
 static enum ss_status pageable_find(struct pageable_copies *copies, struct ss_arena *scratch,
@@ -251,7 +246,8 @@ static enum ss_status pageable_find(struct pageable_copies *copies, struct ss_ar
 	copies->calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
 	copies->habit_of = SS_ARENA_NEW(scratch, uint32_t,
 					(size_t)copies->context->graph->task_count + 1);
-	if (!copies->calls || !copies->habit_of ||
+	copies->needed = ss_needed_copies_find(copies->context, copies->ops, scratch);
+	if (!copies->calls || !copies->habit_of || !copies->needed ||
 	    !ss_records_init(&copies->places, copies->context->memory, 2 * sizeof(uint32_t)) ||
 	    !ss_host_link_init(&copies->link, trace, copies->context->digest->device, scratch))
 		return ss_fail_memory(err, "the copies");
@@ -294,6 +290,7 @@ const struct ss_rule ss_rule_pageable_copies = {
 	.fix = "DataLoader(..., pin_memory=True)\n"
 	       "batch = batch.to(device, non_blocking=True)\n"
 	       "# tensors that you create yourself: x = x.pin_memory() before .to()",
+	.fixes = by_kind,
 	.to_record = "ProfilerActivity.CUDA records copies with their sizes; with_stack=True "
 		     "names the line",
 	.views = "copies syncs",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * periodic_pause.c - rule: every few steps the training thread pauses, and no recorded event
+ * periodic_pause.c - rule: every few steps the main thread pauses, and no recorded event
  * explains why.
  *
  * Other rules claim what they know (saving, logging, the garbage collector, compiling). What
@@ -127,11 +127,10 @@ static enum ss_status periodic_pause_find(struct periodic_pauses *pauses, struct
 		return ss_fail_memory(err, "pauses of the loop");
 	ss_code_places_sort(&pauses->sites);
 	for (uint32_t i = 0; i < pauses->sites.count && i < 3; i++)
-		ss_rule_add_evidence(
-			context, ss_code_place_fact(&pauses->sites.items[i]),
-			"every %u steps the training thread launches nothing for a while: "
-			"{time} per step",
-			pauses->every);
+		ss_rule_add_evidence(context, ss_code_place_fact(&pauses->sites.items[i]),
+				     "every %u steps the main thread launches nothing for a while: "
+				     "{time} per step",
+				     pauses->every);
 	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 			       "the pause recurs; the trace does not show its cause");
 	return SS_OK;
@@ -234,11 +233,11 @@ static void pause_claim_holes(struct periodic_pauses *pauses, const struct pause
 						      }));
 	if (!sum_ns)
 		return;
-	ss_rule_add_evidence(
-		pauses->context, (struct ss_fact){ sum_ns, count, holes[0].row },
-		"every %u steps the training thread runs no operator for a while, before "
-		"%s: {time} per step",
-		pauses->every, ss_strings_text(&pauses->trace->names, holes[0].behind));
+	ss_rule_add_evidence(pauses->context, (struct ss_fact){ sum_ns, count, holes[0].row },
+			     "every %u steps the main thread runs no operator for a while, before "
+			     "%s: {time} per step",
+			     pauses->every,
+			     ss_strings_text(&pauses->trace->names, holes[0].behind));
 	ss_rule_set_confidence(pauses->context, SS_CONFIDENCE_MEDIUM,
 			       "the pause recurs; the trace does not show its cause");
 }
@@ -287,7 +286,7 @@ static enum ss_status periodic_pause_look(struct ss_rule_context *context, struc
 
 const struct ss_rule ss_rule_periodic_pause = {
 	.name = "periodic-pause",
-	.title = "Every few steps the training thread pauses",
+	.title = "Every few steps the main thread pauses",
 	.summary = "A pause every n-th step that no recorded event explains",
 	.fix = "# what is it? with_stack=True shows it, or name the parts of the loop:\n"
 	       "with torch.profiler.record_function(\"log\"):\n"

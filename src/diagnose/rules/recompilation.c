@@ -121,8 +121,8 @@ static enum ss_status recompilation_look(struct ss_rule_context *context, struct
 
 const struct ss_rule ss_rule_recompilation = {
 	.name = "recompilation",
-	.title = "torch.compile compiles again during training",
-	.summary = "Compilation in the middle of training, because sizes or values change",
+	.title = "torch.compile compiles again in later steps",
+	.summary = "Compilation in later steps, because sizes or values change",
 	.fix = "model = torch.compile(model, dynamic=True)   # sizes may differ\n"
 	       "torch._dynamo.mark_dynamic(batch, 0)         # or only this dimension\n"
 	       "# or pad batches to a few sizes\n"

@@ -15,6 +15,7 @@
 #include "analyze/time/waits.h"
 #include "base/sort.h"
 #include "diagnose/evidence/cpu_rows.h"
+#include "diagnose/evidence/needed_copies.h"
 #include "diagnose/evidence/result_waits.h"
 #include "trace/outward.h"
 
@@ -48,6 +49,11 @@ static const struct {
 /* A program takes about as long for a value each time: at most this many times the shortest. */
 #define SILENCE_TIMES 2
 
+/* The same for a value that is read where nothing is trained: there is no loss to sum up. */
+static const char infer_item_fix[] =
+	"values = torch.stack(results).tolist()   # one copy, not one .item() each\n"
+	"# what only the GPU needs stays there: torch.where(flag, a, b)";
+
 enum sync_upload { UPLOAD_NONE, UPLOAD_SMALL, UPLOAD_LARGE };
 
 static const char upload_fix[] =
@@ -57,7 +63,8 @@ static const char upload_fix[] =
 /* A place of the program that waits. */
 struct stall_site {
 	uint32_t op, line;
-	uint32_t call; /* name */
+	uint32_t call;      /* name */
+	uint32_t is_upload; /* it copies to the device */
 };
 
 struct stall_tally {
@@ -78,9 +85,10 @@ struct host_syncs {
 	struct ss_records sites;
 	struct stall_tally *tallies;
 	uint32_t tally_capacity;
-	uint8_t *gone;     /* per host row: operators that the fix does without */
-	uint8_t *uploads;  /* per host row: enum sync_upload of copies and their operators */
-	uint32_t *results; /* per step: the wait for what the step is made for, or SS_NO_ROW */
+	uint8_t *gone;         /* per host row: operators that the fix does without */
+	uint8_t *uploads;      /* per host row: enum sync_upload of copies and their operators */
+	const uint8_t *needed; /* per host row: ss_needed_copies_find() */
+	uint32_t *results;     /* per step: the wait for what the step is made for, or SS_NO_ROW */
 	bool failed;
 };
 
@@ -97,26 +105,6 @@ static bool sync_is_intended(const struct ss_trace *trace, uint32_t row)
 		around = trace->slices.parent[around];
 	}
 	return false;
-}
-
-/* The tally of the place that waits, made when it first occurs; NULL: no memory. */
-static struct stall_tally *stall_tally_of_row(struct host_syncs *syncs, uint32_t row)
-{
-	uint32_t op = ss_ops_sync_op(syncs->wraps, syncs->ops, row), id, known = syncs->sites.count;
-	struct stall_site site = { .op = op == SS_NO_ROW ? 0 : syncs->ops->trace->slices.name[op],
-				   .line = syncs->places->line[row],
-				   .call = syncs->ops->trace->slices.name[row] };
-
-	id = ss_records_add(&syncs->sites, &site);
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(syncs->context->memory, (void **)&syncs->tallies,
-			       &syncs->tally_capacity, (size_t)id + 1, sizeof(*syncs->tallies))) {
-		syncs->failed = true;
-		return NULL;
-	}
-	if (id == known)
-		syncs->tallies[id] = (struct stall_tally){ .id = id, .row = row, .op = op };
-	return &syncs->tallies[id];
 }
 
 /*
@@ -152,6 +140,27 @@ static enum sync_upload sync_upload_kind(const struct host_syncs *syncs, uint32_
 	if (op != SS_NO_ROW && syncs->uploads[op] > syncs->uploads[row])
 		return (enum sync_upload)syncs->uploads[op];
 	return (enum sync_upload)syncs->uploads[row];
+}
+
+/* The tally of the place that waits, made when it first occurs; NULL: no memory. */
+static struct stall_tally *stall_tally_of_row(struct host_syncs *syncs, uint32_t row)
+{
+	uint32_t op = ss_ops_sync_op(syncs->wraps, syncs->ops, row), id, known = syncs->sites.count;
+	struct stall_site site = { .op = op == SS_NO_ROW ? 0 : syncs->ops->trace->slices.name[op],
+				   .line = syncs->places->line[row],
+				   .call = syncs->ops->trace->slices.name[row],
+				   .is_upload = sync_upload_kind(syncs, row) != UPLOAD_NONE };
+
+	id = ss_records_add(&syncs->sites, &site);
+	if (id == SS_NO_ID ||
+	    !ss_memory_reserve(syncs->context->memory, (void **)&syncs->tallies,
+			       &syncs->tally_capacity, (size_t)id + 1, sizeof(*syncs->tallies))) {
+		syncs->failed = true;
+		return NULL;
+	}
+	if (id == known)
+		syncs->tallies[id] = (struct stall_tally){ .id = id, .row = row, .op = op };
+	return &syncs->tallies[id];
 }
 
 /* The row of the wait that this task returns from, or SS_NO_ROW. */
@@ -355,7 +364,8 @@ static void syncs_claim(struct host_syncs *syncs, uint8_t *claimed)
 		uint32_t row = sync_wait_of_task(syncs, task);
 
 		if (row == SS_NO_ROW || row == syncs->results[task->step] ||
-		    sync_is_intended(trace, row) || sync_upload_kind(syncs, row) == UPLOAD_LARGE)
+		    sync_is_intended(trace, row) || sync_upload_kind(syncs, row) == UPLOAD_LARGE ||
+		    ss_needed_copies_has(syncs->needed, syncs->ops, row))
 			continue;
 		tally = stall_tally_of_row(syncs, row);
 		if (!tally || sync_is_rare(syncs, tally) || !ss_rule_claim(syncs->context, claim) ||
@@ -415,11 +425,14 @@ static int64_t sync_idle_after(const struct host_syncs *syncs, const struct ss_i
 
 SS_COMPARATOR(stall_compare_idle, struct stall_tally, SS_DESCENDING(idle_ns) SS_ASCENDING(id))
 
-static const char *sync_fix_for_operator(const char *op)
+static const char *sync_fix_for_operator(const struct host_syncs *syncs, const char *op)
 {
 	for (size_t i = 0; i < SS_COUNT(fixes); i++)
 		if (strstr(op, fixes[i].part))
-			return fixes[i].fix;
+			return (syncs->context->job_kind & SS_JOB_INFERS) &&
+					       strcmp(fixes[i].part, "item") == 0
+				       ? infer_item_fix
+				       : fixes[i].fix;
 	return NULL;
 }
 
@@ -443,8 +456,9 @@ static void syncs_report(struct host_syncs *syncs)
 		if (!tally->count || (reported && !tally->idle_ns))
 			continue;
 		if (!reported++)
-			fix = sync_upload_kind(syncs, tally->row) ? upload_fix
-								  : sync_fix_for_operator(op);
+			fix = sync_upload_kind(syncs, tally->row)
+				      ? upload_fix
+				      : sync_fix_for_operator(syncs, op);
 		if (tally->op == SS_NO_ROW)
 			ss_rule_add_evidence(syncs->context, fact,
 					     "%s waits for the GPU {count} times per step; the GPU "
@@ -453,9 +467,9 @@ static void syncs_report(struct host_syncs *syncs)
 		else
 			ss_rule_add_evidence(
 				syncs->context, fact,
-				"%s waits for the GPU {count} times per step (%s); the "
+				"%s waits for the GPU {count} times per step (%s%s); the "
 				"GPU then idles {time}",
-				op, call);
+				op, call, sync_upload_kind(syncs, tally->row) ? " to the GPU" : "");
 	}
 	if (fix)
 		ss_rule_set_fix(syncs->context, fix);
@@ -484,7 +498,8 @@ static enum ss_status syncs_find(struct host_syncs *syncs, struct ss_arena *scra
 	claimed = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
 	syncs->uploads = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
 	syncs->gone = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
-	if (!syncs->wraps || !claimed || !syncs->uploads || !syncs->gone ||
+	syncs->needed = ss_needed_copies_find(syncs->context, syncs->ops, scratch);
+	if (!syncs->wraps || !claimed || !syncs->uploads || !syncs->gone || !syncs->needed ||
 	    !ss_records_init(&syncs->sites, syncs->context->memory, sizeof(struct stall_site)))
 		return ss_fail_memory(err, "the host syncs");
 	sync_find_uploads(syncs);

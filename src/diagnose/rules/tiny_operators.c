@@ -347,6 +347,13 @@ static enum ss_status tiny_operators_look(struct ss_rule_context *context, struc
 	return status;
 }
 
+static const struct ss_rule_fix by_kind[] = {
+	{ SS_JOB_COMPILED, "# one call on a whole tensor instead of a loop over its parts, vmap,\n"
+			   "# torch._foreach_mul_(tensors, x) for lists of tensors; they run\n"
+			   "# outside of the compiled code: TORCH_LOGS=graph_breaks says why" },
+	{ 0 },
+};
+
 const struct ss_rule ss_rule_tiny_operators = {
 	.name = "tiny-operators",
 	.title = "Calling tiny operators takes longer than what they compute",
@@ -354,6 +361,7 @@ const struct ss_rule ss_rule_tiny_operators = {
 	.fix = "# one call on a whole tensor instead of a loop over its parts, vmap,\n"
 	       "# torch._foreach_mul_(tensors, x) for lists of tensors, or:\n"
 	       "model = torch.compile(model)   # fuses elementwise operators",
+	.fixes = by_kind,
 	.to_record = "with_stack=True names the lines",
 	.views = "operators sequences",
 	.warn_share = 0.10,

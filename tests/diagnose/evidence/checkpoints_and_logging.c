@@ -18,6 +18,7 @@ static const struct {
 	{ "wandb/sdk/wandb_run.py(1731): finish", SS_SIDE_WORK_LOGS },
 	{ "json/__init__.py(183): dumps", SS_SIDE_WORK_LOGS },
 	{ "<built-in function print>", SS_SIDE_WORK_LOGS },
+	{ "<built-in function sleep>", SS_SIDE_WORK_SLEEPS },
 	{ "<built-in method write of _io.TextIOWrapper object at 0x7f>", SS_SIDE_WORK_LOGS },
 	{ "plant.py(102): validate", SS_SIDE_WORK_EVALUATES },
 	{ "train.py(7): run_eval", SS_SIDE_WORK_EVALUATES },

@@ -94,6 +94,10 @@ static const struct rule_case cases[] = {
 	  ON_CPU("frame train.py(55):_track 1 12950 +6000;"
 		 "frame torch/nn/utils/clip_grad.py(3):clip_grad_norm_ 1 12960 +5000;" NORMS),
 	  "" },
+	{ "a CPU: a scheduler's wrapper around the optimizer is training",
+	  ON_CPU("frame train.py(55):_update 1 12950 +6000;"
+		 "frame torch/optim/lr_scheduler.py(137):_wrapper 1 12960 +5900;" NORMS),
+	  "" },
 	{ "a CPU: a function that trains is called so",
 	  ON_CPU("frame train.py(55):train_and_log 1 10050 +9000;"), "" },
 	{ "a CPU: functions that only compute are not known",

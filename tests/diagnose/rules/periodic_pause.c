@@ -13,7 +13,7 @@
 	";"                                                                                     \
 	"kernel gemm 0/7 " at "015 +1000 #" n ";"
 #define EVERY_TWO LONG("1", "10") SHORT("2", "20") LONG("3", "22") SHORT("4", "32") SHORT("5", "34")
-#define SAID "every 2 steps the training thread launches nothing for a while: "
+#define SAID "every 2 steps the main thread launches nothing for a while: "
 
 /* Without a device: steps of 10 ms with operators at both ends; a long one pauses for 8 ms. */
 #define PAUSES(n)                                                      \
@@ -41,7 +41,7 @@ static const struct rule_case cases[] = {
 	{ "three steps tell nothing", LONG("1", "10") SHORT("2", "20") LONG("3", "22"), "" },
 	/* 8,100 us of three of six steps */
 	{ "without a device: no operators at one place of every second step", ON_CPU,
-	  "warning 4050.0 medium\nevery 2 steps the training thread runs no operator for a while, "
+	  "warning 4050.0 medium\nevery 2 steps the main thread runs no operator for a while, "
 	  "before aten::add: 4.05 ms per step" },
 	{ "without a device: twice may be the machine",
 	  PAUSES("1") WORKS("2") WORKS("3") PAUSES("4") WORKS("5") WORKS("6"), "" },

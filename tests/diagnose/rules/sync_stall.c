@@ -51,6 +51,29 @@
 	READS("2", first, second) \
 	READS("3", first, second) "note Optimizer.step#SGD.step 1 1995 +5"
 
+/*
+ * A tensor of `bytes` is copied to the host while a kernel of 400 us runs; then the host works
+ * until it launches a second kernel of 100 us at `next`.
+ */
+#define EVENT(cat, name, tid, ts, dur, args)                                             \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":0,\"tid\":" tid \
+	",\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}},"
+#define ON_DEVICE(id) "\"device\":0,\"stream\":7,\"correlation\":" id
+#define COPIED(n, bytes, next)                                                          \
+	EVENT("user_annotation", "ProfilerStep#" n, "1", n "000", "1000", "")           \
+	EVENT("cuda_runtime", "cudaLaunchKernel", "1", n "000", "10", ON_DEVICE(n "1")) \
+	EVENT("kernel", "k", "7", n "000.5", "399.5", ON_DEVICE(n "1"))                 \
+	EVENT("cpu_op", "aten::to", "1", n "010", "395", "")                            \
+	EVENT("cuda_runtime", "cudaMemcpyAsync", "1", n "011", "392", ON_DEVICE(n "2")) \
+	EVENT("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", "7", n "400", "2",      \
+	      ON_DEVICE(n "2") ",\"bytes\":" bytes)                                     \
+	EVENT("cuda_runtime", "cudaLaunchKernel", "1", n next, "10", ON_DEVICE(n "3"))  \
+	EVENT("kernel", "k", "7", n next ".5", "100", ON_DEVICE(n "3"))
+#define COPIES(bytes, next)                                                            \
+	"[" COPIED("1", bytes, next) COPIED("2", bytes, next) COPIED("3", bytes, next) \
+		EVENT("user_annotation", "Optimizer.step#SGD.step", "1", "1995", "5",  \
+		      "") "{\"ph\":\"M\",\"name\":\"end\"}]"
+
 static const struct rule_case cases[] = {
 	/* 0.8 us of the 200 stay: kernels that are queued begin a little behind each other */
 	{ ".item()", STEPS("aten::item", "cudaStreamSynchronize"),
@@ -101,6 +124,15 @@ static const struct rule_case cases[] = {
 	  "warning 166.0 high\n"
 	  "aten::item waits for the GPU 1.7 times per step (cudaStreamSynchronize); the GPU "
 	  "then idles 0.17 ms" },
+	{ "the host uses a tensor that it copies, and waits for it in any case",
+	  COPIES("4096", "800"), "" },
+	/* the wait of 392 us, and the 90 behind it */
+	{ "it launches before it uses the tensor", COPIES("4096", "500"),
+	  "warning 482.0 medium\naten::to waits for the GPU once per step (cudaMemcpyAsync); the "
+	  "GPU then idles 0.10 ms" },
+	{ "a number may be read later, whatever follows", COPIES("8", "800"),
+	  "warning 500.3 medium\naten::to waits for the GPU once per step (cudaMemcpyAsync); the "
+	  "GPU then idles 0.40 ms" },
 	{ "no waits",
 	  "note ProfilerStep#1 1 1000 +1000;" LAUNCH("1", "000", "1") "399.5 #1;"
 								      "op aten::add 1 1010 +90",
