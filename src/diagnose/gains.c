@@ -555,9 +555,9 @@ static enum ss_status ordering_close_account(struct fix_ordering *ordering, stru
 		if (!diagnosis->findings[i]->is_timeless && !diagnosis->findings[i]->is_warning)
 			ordering->fixes[count++] = &diagnosis->findings[i]->edits;
 	SS_TRY(ordering_measure_parts(ordering, count, &least_ns, &parts, err));
-	/* if the GPU was not recorded, nothing shows whether the host's work was needed */
+	/* if the GPU was not recorded, operators are what the host does for it */
 	if (diagnosis->is_blind && !diagnosis->on_device) {
-		parts.rest += parts.compute;
+		parts.host += parts.compute;
 		parts.compute = 0;
 	}
 	diagnosis->account = ss_account_close(diagnosis->step_ns, ordering->now_ns, least_ns,
