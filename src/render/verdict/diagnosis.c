@@ -399,6 +399,24 @@ static void verdict_add_nothing(const struct ss_diagnosis *diagnosis, struct ss_
 	}
 }
 
+/* Steps that nothing marks: what counts as one. */
+static const char *verdict_steps_found(const struct ss_diagnosis *diagnosis)
+{
+	switch (diagnosis->step_anchor) {
+	case SS_STEPS_OPTIMIZER:
+		return "No step is marked: each runs from one optimizer step to the next. ";
+	case SS_STEPS_COLLECTIVES:
+		return "No step is marked: they are inferred from collectives that repeat. ";
+	case SS_STEPS_KERNELS:
+		return "No step is marked: they are inferred from kernels that repeat. ";
+	case SS_STEPS_HOST_SPAN:
+	case SS_STEPS_DEVICE_SPAN:
+		return "No step is marked: the whole file counts as one. ";
+	default:
+		return "";
+	}
+}
+
 void ss_render_verdict_sentence(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	if (!diagnosis->rank_count && diagnosis->snapshot_count) {
@@ -411,6 +429,7 @@ void ss_render_verdict_sentence(const struct ss_diagnosis *diagnosis, struct ss_
 					"ProfilerStep#N.\n");
 		return;
 	}
+	ss_text_add_string(out, verdict_steps_found(diagnosis));
 	ss_text_add_string(out, "A step takes ");
 	ss_render_ns(diagnosis->step_ns, out);
 	ss_render_verdict_spread(diagnosis, out);
