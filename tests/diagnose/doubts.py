@@ -72,12 +72,26 @@ EVEN = [10000] * 6
 LATE = [10000, 10000, 10000, 30000, 10000, 10000]
 CPU = ("kernel", "cuda_runtime")
 
+def blocked(document):
+    """The host spins in an operator until its kernels are done: no sync is recorded."""
+    rows = document["traceEvents"]
+    spins = [event("cpu_op", "wait", row["ts"] + 20, row["dur"] - 40) for row in rows
+             if row["name"].startswith("ProfilerStep")]
+    kept = [row for row in rows if row["cat"] == "user_annotation"]
+    for number, row in enumerate(list(kept), 1):
+        kept.append(event("cuda_runtime", "cudaLaunchKernel", row["ts"] + 1, 5, correlation=number))
+        kept.append(event("kernel", "gemm", row["ts"] + 8, row["dur"] - 30, tid=7, stream=7,
+                          device=0, correlation=number))
+    return {**document, "traceEvents": kept + spins}
+
+
 # name, document, how much of the text is kept, warnings, uneven, outliers with causes
 CASES = [
     ("a whole trace", trace(EVEN), 1, [], False, []),
     ("steps that differ a little", trace([10000, 11000, 10000, 10500, 9900, 10100]), 1, [], False,
      []),
     ("two steps have no spread", trace([10000, 30000]), 1, [], None, []),
+    ("the host waits, and no sync is recorded", blocked(trace(EVEN)), 1, [], False, []),
     ("a run on CPUs", without(trace(EVEN, device=False), *CPU), 1, [], False, []),
     ("one step waits for input", trace(LATE, {3: 20000}), 1, [], True, [(3, "waiting for input")]),
     ("one step computes longer", trace(LATE), 1, [], True, [(3, "computing")]),
@@ -122,6 +136,10 @@ def check(stepscope, case, path):
         yield f"warnings {kinds}, not {warnings}"
     if "100 %) unexplained" in told.stdout:
         yield f"operators are not accounted for: {told.stdout}"
+    if ("No step is marked" in told.stdout) == ("ProfilerStep#" in text):
+        yield f"how the steps were found: {told.stdout}"
+    if found["gpu"] and found["gpu"]["busy_percent"] > 90 and "he host limits" in told.stdout:
+        yield f"the host limits a GPU that is always busy: {told.stdout}"
     head = told.stdout.split("A step takes")[0]
     if head.count("Warning: ") != len(warnings):
         yield f"{len(warnings)} warnings before the verdict: {told.stdout}"
