@@ -409,6 +409,10 @@ static const struct {
 	  "[" STEP(0, 0, 100) STEP(1, 100, 100) STEP(2, 200, 100) WORK(1, 90, 91, 59)
 		  WORK(2, 190, 191, 69) WORK(3, 290, 291, 79) END "]",
 	  110, 110 },
+	{ "behind by 5: the mean is the same",
+	  "[" STEP(0, 0, 100) STEP(1, 100, 100) STEP(2, 200, 100) WORK(1, 90, 91, 14)
+		  WORK(2, 190, 191, 14) WORK(3, 290, 291, 14) END "]",
+	  105, 100 },
 	{ "a pause between steps: all begin on the host",
 	  "[" STEP(0, 0, 100) STEP(1, 1000, 100) STEP(2, 2000, 100) WORK(1, 90, 91, 809)
 		  WORK(2, 1090, 1091, 809) WORK(3, 2090, 2091, 809) END "]",
