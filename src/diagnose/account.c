@@ -22,7 +22,6 @@ struct account_pieces {
 	struct account_piece *items;
 	uint32_t count, capacity;
 	bool has_device;
-	bool has_calls; /* to a device */
 };
 
 SS_COMPARATOR(piece_compare_start, struct account_piece,
@@ -70,11 +69,9 @@ static bool account_collect_pieces(struct account_pieces *pieces, const struct s
 	bool whole = true;
 
 	pieces->count = 0;
-	pieces->has_device = pieces->has_calls = false;
-	for (uint32_t i = graph->task_count; i-- > 0 && !pieces->has_device;) {
+	pieces->has_device = false;
+	for (uint32_t i = graph->task_count; i-- > 0 && !pieces->has_device;)
 		pieces->has_device = ss_task_on_device(ss_packed_kind(graph, i));
-		pieces->has_calls |= ss_packed_kind(graph, i) == SS_TASK_LAUNCH;
-	}
 	for (uint32_t i = 0; whole && i < graph->task_count; i++) {
 		enum ss_task_kind kind = ss_packed_kind(graph, i);
 		int64_t start_ns = ss_replay_start(replay, first + i);
@@ -195,7 +192,7 @@ static void account_add_rank(struct ss_account_parts *parts, const struct ss_pac
 		parts->host += (rest - open) / steps;
 		rest = open;
 	} else {
-		open = pieces->has_calls ? compute : smaller_of(compute, open);
+		open = smaller_of(compute, open);
 		compute -= open;
 		rest += open;
 	}

@@ -10,8 +10,8 @@
  * On ranks with a device the rest is idle time: it is unexplained as far as the rule
  * unexplained-time saw it in the recording; anything beyond that is host work that the device
  * used to hide. Without a device the host computes: operators are compute, and what that rule
- * found outside of them is unexplained. If calls to a device are recorded but nothing of the
- * device, no part of the step is known to be needed.
+ * found outside of them is unexplained. If a device was used and nothing of it is recorded, the
+ * operators are host work, and waiting for the device is unexplained.
  */
 #ifndef SS_DIAGNOSE_ACCOUNT_H
 #define SS_DIAGNOSE_ACCOUNT_H

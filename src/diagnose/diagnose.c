@@ -69,6 +69,8 @@ static void diagnosis_add_rank(struct ss_diagnosis *diagnosis, const struct ss_j
 		diagnosis->steps_least = steps;
 	if (steps > diagnosis->steps_most)
 		diagnosis->steps_most = steps;
+	if (steps && file->recording.step_anchor > diagnosis->step_anchor)
+		diagnosis->step_anchor = file->recording.step_anchor;
 	diagnosis->rank_count++;
 	diagnosis->bytes += summary->file_bytes;
 	diagnosis->events += digest->events;
@@ -298,6 +300,27 @@ enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,
 
 /* --- all ----------------------------------------------------------------------------- */
 
+/* The first steps begin at a boundary of the same kind as the others (ranks/digest.h). */
+static void diagnosis_correct_first_steps(struct ss_diagnosis *diagnosis, const struct ss_job *job)
+{
+	double sum = 0;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < diagnosis->rank_count; i++) {
+		uint32_t index = job->files[diagnosis->files[i]].rank_index;
+		const struct ss_digest *digest = &job->digests[index];
+
+		if (!digest->step_count)
+			continue;
+		sum += (double)(ss_digest_step_ns(digest, 0) -
+				(digest->steps[0].end_ns - digest->steps[0].start_ns)) /
+		       digest->step_count;
+		count++;
+	}
+	if (count)
+		diagnosis->replay.step_ns += (int64_t)(sum / count);
+}
+
 /* Joins and replays the ranks, lets all rules judge them, and chooses the findings. */
 static enum ss_status diagnosis_make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 				     const struct ss_diagnose_options *options,
@@ -310,6 +333,7 @@ static enum ss_status diagnosis_make(struct ss_diagnosis *diagnosis, struct ss_j
 		return ss_fail(err, SS_ERR_STOPPED, "stopped");
 	SS_TRY(ss_replay_init(&diagnosis->replay, diagnosis->graphs, diagnosis->rank_count,
 			      diagnosis->joined, diagnosis->memory, err));
+	diagnosis_correct_first_steps(diagnosis, job);
 	diagnosis->step_ns = diagnosis->replay.step_ns;
 	diagnosis->error_percent = diagnosis->replay.error_percent;
 	diagnosis->is_bounded = diagnosis->error_percent > SS_REPLAY_ERROR_MAX ||

@@ -69,8 +69,9 @@ struct ss_diagnosis {
 	int64_t fixed_ns, fixed_low_ns, fixed_high_ns; /* with all warnings fixed: low is slower */
 	double error_percent;                          /* of the unchanged replay, of the step */
 	uint32_t steps_least, steps_most;              /* of a rank */
-	const char *device;                            /* NULL: not recorded, or there is none */
-	const char *next; /* the bottleneck after all warnings are fixed; NULL */
+	uint8_t step_anchor; /* enum ss_step_anchor; of ranks that differ the least certain */
+	const char *device;  /* NULL: not recorded, or there is none */
+	const char *next;    /* the bottleneck after all warnings are fixed; NULL */
 	uint64_t bytes, events;
 	uint32_t snapshot_count; /* memory snapshots that were examined */
 	uint32_t cut_snapshots;  /* truncated ones among them */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose/bottleneck.h"
 #include "diagnose/diagnose.h"
 #include "replay/critical.h"
 
@@ -314,6 +315,7 @@ static void findings_warnings_first(struct ss_diagnosis *diagnosis, struct ss_fi
 static void findings_widen_ranges(struct ss_diagnosis *diagnosis)
 {
 	int64_t error_ns = (int64_t)(diagnosis->error_percent / 100 * (double)diagnosis->step_ns);
+	int64_t shown_ns = 0, high_ns;
 
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
 		struct ss_finding *finding = diagnosis->findings[i];
@@ -331,13 +333,18 @@ static void findings_widen_ranges(struct ss_diagnosis *diagnosis)
 		finding->high_ns = finding->high_ns < most_ns - error_ns
 					   ? finding->high_ns + error_ns
 					   : most_ns;
+		if (finding->is_warning)
+			shown_ns = ss_ns_sum(shown_ns, finding->high_ns);
 	}
 	diagnosis->fixed_low_ns = diagnosis->fixed_low_ns < diagnosis->step_ns - error_ns
 					  ? diagnosis->fixed_low_ns + error_ns
 					  : diagnosis->step_ns;
-	diagnosis->fixed_high_ns = diagnosis->fixed_high_ns > error_ns
-					   ? diagnosis->fixed_high_ns - error_ns
-					   : 0;
+	/* all fixes together save no more than the sum of what each is said to save */
+	high_ns = diagnosis->fixed_high_ns > error_ns ? diagnosis->fixed_high_ns - error_ns : 0;
+	if (high_ns < diagnosis->step_ns - shown_ns)
+		high_ns = diagnosis->step_ns - shown_ns;
+	if (high_ns < diagnosis->fixed_high_ns)
+		diagnosis->fixed_high_ns = high_ns;
 }
 
 /* Adds the findings without time, puts warnings first, and fills the totals. */
@@ -361,37 +368,6 @@ static void ordering_finish(struct fix_ordering *ordering, struct ss_finding **s
 		findings_widen_ranges(diagnosis);
 }
 
-/* The largest part of the critical path of the last run; NULL: there is none. */
-static enum ss_status critical_largest_part(struct ss_diagnosis *diagnosis, const char **out,
-					    struct ss_error *err)
-{
-	int64_t parts_ns[SS_CRITICAL_PARTS] = { 0 };
-	struct ss_critical path = { 0 };
-	bool has_length;
-	char text[128];
-	int most = 0;
-
-	*out = NULL;
-	SS_TRY(ss_critical_find(&path, &diagnosis->replay, diagnosis->memory, err));
-	for (uint32_t i = 0; i < path.count; i++) {
-		const struct ss_critical_piece *piece = &path.pieces[i];
-
-		parts_ns[piece->part] = ss_ns_sum(parts_ns[piece->part],
-						  piece->end_ns - piece->start_ns);
-	}
-	for (int i = 1; i < SS_CRITICAL_PARTS; i++)
-		most = parts_ns[i] > parts_ns[most] ? i : most;
-	if (path.length_ns > 0) {
-		snprintf(text, sizeof(text), "%s (%.0f %% of the critical path)",
-			 ss_critical_name((enum ss_critical_part)most),
-			 100 * (double)parts_ns[most] / (double)path.length_ns);
-		*out = ss_arena_copy(&diagnosis->arena, text, strlen(text));
-	}
-	has_length = path.length_ns > 0;
-	ss_critical_release(&path);
-	return has_length && !*out ? ss_fail_memory(err, "the findings") : SS_OK;
-}
-
 /* Finds the bottleneck that remains with all warnings fixed. */
 static enum ss_status ordering_find_next(struct fix_ordering *ordering, struct ss_error *err)
 {
@@ -407,7 +383,7 @@ static enum ss_status ordering_find_next(struct fix_ordering *ordering, struct s
 		return SS_OK;
 	}
 	step_ns = ordering_replay(ordering, ordering->fixes, ordering->fix_count);
-	SS_TRY(critical_largest_part(diagnosis, &diagnosis->next, err));
+	SS_TRY(ss_bottleneck_find(diagnosis, &diagnosis->next, err));
 	if (!run && diagnosis->runs.memory) {
 		ss_known_replays_add(&diagnosis->runs, ordering->fixes, ordering->fix_count,
 				     step_ns);
@@ -555,9 +531,9 @@ static enum ss_status ordering_close_account(struct fix_ordering *ordering, stru
 		if (!diagnosis->findings[i]->is_timeless && !diagnosis->findings[i]->is_warning)
 			ordering->fixes[count++] = &diagnosis->findings[i]->edits;
 	SS_TRY(ordering_measure_parts(ordering, count, &least_ns, &parts, err));
-	/* if the GPU was not recorded, nothing shows whether the host's work was needed */
+	/* if the GPU was not recorded, operators are what the host does for it */
 	if (diagnosis->is_blind && !diagnosis->on_device) {
-		parts.rest += parts.compute;
+		parts.host += parts.compute;
 		parts.compute = 0;
 	}
 	diagnosis->account = ss_account_close(diagnosis->step_ns, ordering->now_ns, least_ns,
@@ -598,6 +574,8 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 	ordering_order_timed(&ordering);
 	SS_TRY(ordering_find_next(&ordering, err));
 	SS_TRY(ordering_close_account(&ordering, err));
+	if (!ss_bottleneck_settle(diagnosis))
+		return ss_fail_memory(err, "the findings");
 	ordering_finish(&ordering, scratch);
 	return SS_OK;
 }

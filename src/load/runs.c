@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "load/job.h"
+#include "load/job_folders.h"
 
 /*
  * Clocks of hosts that are not synchronized differ by minutes; the recordings of one run cover the
@@ -41,6 +42,7 @@ struct run_sorting {
 	struct run_group *groups;
 	uint32_t group_count;
 	uint32_t *group_of; /* per file; SS_NO_ROW: none yet */
+	struct ss_job_folders *folders;
 };
 
 /* How well a file fits a run: the first member that differs decides. */
@@ -68,17 +70,6 @@ static struct run_item run_item_make(const struct ss_job_file *file, uint32_t in
 	item.start_ns = item.end_ns = ss_find_time_in_name(file->subject.path);
 	item.has_time = item.start_ns >= SS_WALL_CLOCK_MIN;
 	return item;
-}
-
-/* The length of the common folder of two paths. */
-static size_t shared_folders(const char *a, const char *b)
-{
-	size_t shared = 0;
-
-	for (size_t i = 0; a[i] && a[i] == b[i]; i++)
-		if (a[i] == '/')
-			shared = i + 1;
-	return shared;
 }
 
 /* TensorBoard's folder of one run, "plugins/profile/2021_05_06_12_30_00/"; *length 0: none. */
@@ -125,6 +116,10 @@ static bool recordings_agree(const struct run_sorting *sorting, const struct run
 
 	if (length_x != length_y || memcmp(folder_x, folder_y, length_x) != 0)
 		return false;
+	/* the GPUs of a job are of one model */
+	if (x->recording.device && y->recording.device &&
+	    strcmp(x->recording.device, y->recording.device) != 0)
+		return false;
 	if (knows_worlds && x->recording.world_size != y->recording.world_size)
 		return false;
 	if (knows_times &&
@@ -151,7 +146,7 @@ static struct run_fit run_fit_of(const struct run_sorting *sorting, const struct
 	return (struct run_fit){
 		.same_step = x->recording.first_step == y->recording.first_step,
 		.overlaps = knows_times && run_items_overlap(a, b),
-		.shared_path = shared_folders(x->subject.path, y->subject.path),
+		.shared_path = ss_job_folders_shared(x->subject.path, y->subject.path),
 		.distance_ns = distance_ns < 0 ? -distance_ns : distance_ns,
 	};
 }
@@ -231,8 +226,10 @@ static uint32_t run_best_group(const struct run_sorting *sorting, struct run_ite
 			item->is_copied = item->is_copied || own == SS_NO_ROW;
 			return g;
 		}
-		if (g != own && ((taken.ranks & bit) || run_group_is_full(sorting, group) ||
-				 !recordings_agree(sorting, item, lead)))
+		if (g != own &&
+		    ((taken.ranks & bit) || run_group_is_full(sorting, group) ||
+		     !recordings_agree(sorting, item, lead) ||
+		     ss_job_folders_are_apart(sorting->folders, item->file, lead->file)))
 			continue;
 		if (best == SS_NO_ROW || run_fit_is_better(&fit, &best_fit)) {
 			best = g;
@@ -324,13 +321,13 @@ static bool run_own_folder(const struct ss_job *job, uint32_t run, const char **
 
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (job->files[i].run == run) {
-			size_t own = shared_folders(path, job->files[i].subject.path);
+			size_t own = ss_job_folders_shared(path, job->files[i].subject.path);
 
 			shared = own < shared ? own : shared;
 		}
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (job->files[i].run != run &&
-		    shared_folders(path, job->files[i].subject.path) >= shared)
+		    ss_job_folders_shared(path, job->files[i].subject.path) >= shared)
 			return false;
 	if (shared < 2)
 		return false;
@@ -481,10 +478,11 @@ static enum ss_status sort_into_runs(struct ss_job *job, struct ss_arena *scratc
 		.items = SS_ARENA_NEW(scratch, struct run_item, room),
 		.groups = SS_ARENA_NEW(scratch, struct run_group, room),
 		.group_of = SS_ARENA_NEW(scratch, uint32_t, room),
+		.folders = ss_job_folders_make(job, scratch),
 	};
 	uint32_t *seen = SS_ARENA_NEW(scratch, uint32_t, room);
 
-	if (!sorting.items || !sorting.groups || !sorting.group_of || !seen)
+	if (!sorting.items || !sorting.groups || !sorting.group_of || !sorting.folders || !seen)
 		return ss_fail_memory(err, "the list of runs");
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		sorting.group_of[i] = SS_NO_ROW;

@@ -36,11 +36,13 @@ static int step_mean_compare_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void step_mean_add_step(struct ss_step_mean *out, const struct ss_rank_step *step,
-			       bool has_device)
+static void step_mean_add_step(struct ss_step_mean *out, const struct ss_digest *digest,
+			       uint32_t index)
 {
-	int64_t dur_ns = step->end_ns - step->start_ns;
-	int64_t rest_ns = dur_ns - step->compute_ns - step->exposed_comm_ns;
+	const struct ss_rank_step *step = &digest->steps[index];
+	bool has_device = digest->device >= 0;
+	int64_t dur_ns = ss_digest_step_ns(digest, index);
+	int64_t rest_ns = step->end_ns - step->start_ns - step->compute_ns - step->exposed_comm_ns;
 
 	out->ranks++;
 	ss_ns_add(&out->dur_ns, dur_ns);
@@ -64,7 +66,7 @@ static void step_means_add_rank(struct ss_step_means *steps, const struct ss_dig
 							  : NULL;
 
 		if (found)
-			step_mean_add_step(found, &digest->steps[i], digest->device >= 0);
+			step_mean_add_step(found, digest, i);
 	}
 }
 

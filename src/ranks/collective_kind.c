@@ -28,6 +28,9 @@ static const struct {
 	{ "reduce", SS_COLLECTIVE_REDUCE },
 	{ "send", SS_COLLECTIVE_SEND },
 	{ "recv", SS_COLLECTIVE_RECV },
+	/* tokens to their experts and back */
+	{ "dispatch", SS_COLLECTIVE_ALL_TO_ALL },
+	{ "combine", SS_COLLECTIVE_ALL_TO_ALL },
 };
 
 static const char *const collective_names[] = {

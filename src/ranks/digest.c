@@ -5,6 +5,7 @@
  */
 #include "ranks/digest.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -491,6 +492,42 @@ static bool digest_fit_memory(struct ss_digest *digest)
 	ss_memory_fit(memory, (void **)&digest->gaps, &digest->gap_capacity, digest->gap_count,
 		      sizeof(*digest->gaps));
 	return ss_strings_fit(&digest->texts);
+}
+
+/* Steps of a healthy job differ by less than this share of a step. */
+#define LAG_SHARE 0.2
+
+/* A mean that changes by less than this is not worth another figure: replays are off as much. */
+#define MEAN_SHARE 0.05
+
+/* The length of the first step if it begins as the second one does. */
+static int64_t first_step_ns(const struct ss_rank_step *step, const struct ss_rank_step *next)
+{
+	double lag_ns, change_ns;
+
+	/* the device was done before the second step began: both begin on the host */
+	if (next->start_ns > step->end_ns)
+		return step->end_ns - step->host_start_ns;
+	lag_ns = (double)(step->end_ns - step->host_end_ns);
+	change_ns = (double)(next->end_ns - next->host_end_ns) - lag_ns;
+	if (fabs(change_ns) > LAG_SHARE * (double)(next->end_ns - next->start_ns))
+		return step->end_ns - step->start_ns;
+	/* a device that falls behind a little in every step was that much closer before */
+	lag_ns = lag_ns > change_ns ? lag_ns - change_ns : 0;
+	return step->end_ns - step->host_start_ns - (int64_t)lag_ns;
+}
+
+int64_t ss_digest_step_ns(const struct ss_digest *digest, uint32_t index)
+{
+	const struct ss_rank_step *step = &digest->steps[index], *next = step + 1;
+	int64_t recorded_ns = step->end_ns - step->start_ns, first_ns;
+	double least_ns;
+
+	if (step->number != 0 || index + 1 >= digest->step_count)
+		return recorded_ns;
+	first_ns = first_step_ns(step, next);
+	least_ns = MEAN_SHARE * (double)(next->end_ns - next->start_ns) * digest->step_count;
+	return fabs((double)(first_ns - recorded_ns)) < least_ns ? recorded_ns : first_ns;
 }
 
 enum ss_status ss_digest_make(struct ss_digest *digest, const struct ss_subject *subject,

@@ -150,6 +150,15 @@ struct ss_digest {
 	uint32_t gap_count, gap_capacity;
 };
 
+/*
+ * How long a step took, by its index. A step ends when the device is done, somewhat behind the
+ * host, and the next one begins there. Before the first step of a file this boundary is not
+ * recorded. If the device is behind by the same time after the first two steps, it was before them:
+ * then the first one took as long as on the host. If it was done before the second step began, the
+ * first one also begins on the host.
+ */
+int64_t ss_digest_step_ns(const struct ss_digest *digest, uint32_t index);
+
 /* Facts that it computes from the trace stay in subject->facts for others. */
 SS_MUST_USE
 enum ss_status ss_digest_make(struct ss_digest *digest, const struct ss_subject *subject,

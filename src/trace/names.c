@@ -231,8 +231,9 @@ const struct ss_name_table ss_names_calls = { calls_patterns, SS_COUNT(calls_pat
  * Kernels that move data between devices, and the ranges and
  * operators around them.
  *
- * The words "dispatch" and "combine" alone mean nothing (cub::DispatchReduce is
- * compute): DeepEP kernels count with their namespace only.
+ * The words "dispatch", "combine" and "all_reduce" alone mean nothing: cub::DispatchReduce is
+ * compute, and Inductor names a pointwise kernel triton_poi_fused_add_all_reduce_4. So kernels of
+ * expert parallelism count by their namespace, and custom all-reduces by the kernel's whole word.
  */
 static const struct ss_name_pattern comm_patterns[] = {
 	{ SS_NAME_STARTS, "nccl", SS_NAME_COMM_KERNEL },
@@ -242,10 +243,38 @@ static const struct ss_name_pattern comm_patterns[] = {
 	{ SS_NAME_HAS, "rcclGenericKernel", SS_NAME_COMM_KERNEL },
 	{ SS_NAME_HAS, "oneccl", SS_NAME_COMM_KERNEL },
 	{ SS_NAME_HAS, "nvshmem", SS_NAME_COMM_KERNEL },
-	{ SS_NAME_HAS, "cross_device_reduce", SS_NAME_COMM_KERNEL },
-	{ SS_NAME_HAS, "multimem_", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "rocshmem", SS_NAME_COMM_KERNEL },
 	{ SS_NAME_HAS, "mscclpp", SS_NAME_COMM_KERNEL },
+	/* DeepEP (csrc/kernels/internode.cu, intranode.cu, internode_ll.cu) and copies of it */
 	{ SS_NAME_HAS, "deep_ep", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "dpsk::ep::", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "::internode::", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "::intranode::", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "::internode_ll::", SS_NAME_COMM_KERNEL },
+	/* ROCm/mori: src/ops/dispatch_combine; compiled at run time without its namespace */
+	{ SS_NAME_HAS, "mori::", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "EpDispatchIntraNode", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "EpDispatchInterNode", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "EpCombineIntraNode", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "EpCombineInterNode", SS_NAME_COMM_KERNEL },
+	/* vLLM, SGLang, aiter: custom_all_reduce.cuh, quick_all_reduce.cuh */
+	{ SS_NAME_HAS, "cross_device_reduce", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "quickreduce::", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "allreduce_prototype_twoshot", SS_NAME_COMM_KERNEL },
+	/* PyTorch: symmetric memory (CUDASymmetricMemoryOps.cu), intra_node_comm.cu */
+	{ SS_NAME_HAS, "multimem_", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "one_shot_all_reduce_kernel", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "two_shot_all_reduce_kernel", SS_NAME_COMM_KERNEL },
+	/* TensorRT-LLM (customAllReduceKernels.cu, allReduceFusionKernels.cu, mnnvl), FlashInfer */
+	{ SS_NAME_HAS, "neShotAllReduceKernel", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "woShotAllReduceKernel", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "one_shot_all_reduce_norm_kernel", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "allreduce_fusion_kernel", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "shot_allreduce", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "shotAllreduce", SS_NAME_COMM_KERNEL },
+	{ SS_NAME_HAS, "moeAllToAllKernel", SS_NAME_COMM_KERNEL },
+	/* TransformerEngine: comm_gemm_overlap/userbuffers */
+	{ SS_NAME_HAS, "userbuffers_", SS_NAME_COMM_KERNEL },
 	{ SS_NAME_STARTS, "nccl:", SS_NAME_COMM_RANGE },
 	{ SS_NAME_STARTS, "gloo:", SS_NAME_COMM_RANGE },
 	{ SS_NAME_STARTS, "xccl:", SS_NAME_COMM_RANGE },
@@ -275,6 +304,11 @@ static const struct ss_name_pattern ranges_patterns[] = {
 	{ SS_NAME_IS, "DistributedDataParallel.forward", SS_NAME_WRAPPER },
 	{ SS_NAME_STARTS, "FullyShardedDataParallel.", SS_NAME_WRAPPER },
 	{ SS_NAME_STARTS, "autograd::engine::evaluate_function: ", SS_NAME_BACKWARD },
+	/* ATen's operators of a GPU's libraries (native_functions.yaml: dispatch CUDA alone) */
+	{ SS_NAME_STARTS, "aten::cudnn_convolution", SS_NAME_DEVICE_OP },
+	{ SS_NAME_STARTS, "aten::cudnn_batch_norm", SS_NAME_DEVICE_OP },
+	{ SS_NAME_STARTS, "aten::_cudnn_", SS_NAME_DEVICE_OP },
+	{ SS_NAME_STARTS, "aten::miopen_", SS_NAME_DEVICE_OP },
 	{ SS_NAME_STARTS, "Torch-Compiled Region", SS_NAME_COMPILE },
 	{ SS_NAME_STARTS, "TorchDynamo Cache Lookup", SS_NAME_COMPILE },
 	{ SS_NAME_ENDS, "(dynamo_timed)", SS_NAME_COMPILE },

@@ -44,6 +44,8 @@ enum ss_name_flag {
 	SS_NAME_WINDOW = 1 << 24, /* the profiler's own marks */
 	/* a call after which a stream waits for an event of another one */
 	SS_NAME_STREAM_WAIT = 1 << 25,
+	/* an operator that only a GPU's library has; bits between are marks of rows (outward.h) */
+	SS_NAME_DEVICE_OP = 1 << 30,
 };
 
 enum ss_name_match { SS_NAME_IS, SS_NAME_STARTS, SS_NAME_HAS, SS_NAME_ENDS };

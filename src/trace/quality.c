@@ -3,6 +3,7 @@
  * quality.c - the list of oddities and their messages.
  */
 
+#include "trace/names.h"
 #include "trace/trace.h"
 
 static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
@@ -329,6 +330,30 @@ static void absent_when(struct ss_trace *trace, enum ss_oddity odd, bool absent)
 	trace->quality.rows[odd].count = absent;
 }
 
+/*
+ * A file without device events shows that a device was used by what only a device does: launches
+ * and copies, operators of its libraries, its memory. A device that is listed, or asked for its
+ * properties, may have been idle.
+ */
+static bool device_was_used(const struct ss_trace *trace)
+{
+	const uint32_t work = SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH | SS_NAME_COPY_CALL;
+
+	for (uint32_t row = 0; row < trace->slices.count; row++) {
+		bool is_call = ss_kind_is_call(trace->slices.kind[row]);
+		uint32_t proof = is_call                                 ? work
+				 : trace->slices.kind[row] == SS_KIND_OP ? SS_NAME_DEVICE_OP
+									 : 0;
+
+		if (ss_slice_flags(trace, row) & proof)
+			return true;
+	}
+	for (uint32_t i = 0; i < trace->allocations.count; i++)
+		if (trace->allocations.device_type[i])
+			return true;
+	return false;
+}
+
 void ss_quality_absent(struct ss_trace *trace)
 {
 	uint64_t ops = 0, python = 0, shapes = 0, stacks = 0, calls = 0;
@@ -347,9 +372,9 @@ void ss_quality_absent(struct ss_trace *trace)
 	}
 	absent_when(trace, SS_ODD_NO_RANK, trace->info.rank < 0);
 	absent_when(trace, SS_ODD_NO_OPS, !ops);
-	/* a run on CPUs alone lacks nothing; one that has a GPU or called its runtime does */
+	/* a run on CPUs alone lacks nothing, whatever the machine has */
 	absent_when(trace, SS_ODD_NO_DEVICE_EVENTS,
-		    !trace->device_event_count && (calls || trace->info.device_count));
+		    !trace->device_event_count && device_was_used(trace));
 	absent_when(trace, SS_ODD_NO_CALLS, trace->device_event_count && !calls);
 	absent_when(trace, SS_ODD_NO_SHAPES, ops && !shapes);
 	absent_when(trace, SS_ODD_NO_STACKS, !python && !stacks);

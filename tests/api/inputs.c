@@ -111,8 +111,8 @@ static void test_same_name(void **state)
 		in_memory("rank1.json", "{\"traceEvents\":[{\"ph\":\"M\"}]}"),
 		in_memory("rank1.json", "{\"traceEvents\":[]}"),
 	};
-	static const char *const rows[] = { "\r\n1,rank1.json,2,", "\r\n1,rank1.json,1,",
-					    "\r\n1,rank1.json,0," };
+	static const char *const rows[] = { "\r\n1,rank1.json,,2,", "\r\n1,rank1.json,,1,",
+					    "\r\n1,rank1.json,,0," };
 	static const char *const runs[] = { "1", "2", "3" };
 
 	(void)state;

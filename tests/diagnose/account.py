@@ -4,7 +4,8 @@
 
 account.py STEPSCOPE TRACES: all traces and jobs below TRACES, and a few simulated jobs. Of each:
 the parts are not negative and sum to the step exactly; from 10 % unexplained on there is a
-finding, and the text does not say that nothing was found.
+finding, and the text does not say that nothing was found. All fixes together save no more than
+the sum of what each saves at most, and no host limits a GPU that is always busy.
 """
 import json
 import os
@@ -30,9 +31,9 @@ SIMULATED = (
 
 
 def jobs(traces):
-    for folder in ("cuda", "rocm", "other", "pairs"):
+    for folder in ("cuda", "rocm", "other", "pairs", "unseen"):
         yield from sorted((traces / folder).glob("*.gz"))
-    for folder in ("jobs", "cpu", "cpu_faults"):
+    for folder in ("jobs", "cpu", "cpu_faults", "unseen"):
         yield from sorted(path for path in (traces / folder).glob("*") if path.is_dir())
 
 
@@ -60,6 +61,12 @@ def problems(stepscope, path):
         found.append("communication does not sum")
     if sum(account["of_unexplained"].values()) != account["unexplained_ns"]:
         found.append("what is unexplained does not sum")
+    shown = sum(row["cost_high_ns"] or 0 for row in verdict["findings"])
+    if verdict["only_bounds"] and step - verdict["fixed_high_ns"] > shown:
+        found.append(f"the headline saves {step - verdict['fixed_high_ns']}, findings {shown} ns")
+    is_busy = verdict["gpu"] and verdict["gpu"]["busy_percent"] > 95
+    if is_busy and verdict["fixed_step_ns"] == step and (verdict["next"] or "").startswith("host"):
+        found.append(f"the GPU is busy, and {verdict['next']}")
     says_nothing = "Nothing was found" in run(stepscope, path).stdout or not verdict["findings"]
     if account["unexplained_ns"] >= 0.1 * step and says_nothing:
         found.append("silent about what is unexplained")

@@ -179,6 +179,39 @@ def check_unrelated(checks, job, scratch):
     checks.runs("two files without ranks and collectives", folder, [1, 1], 2)
 
 
+def check_folders(checks, job, scratch):
+    """Folders with a rank in common are of different runs, whatever the clocks say."""
+    folder = copy(job, scratch / "folders", names(4, "a/rank{}.json"))
+    copy(job, folder, ["b/rank0.json", "", "b/rank2.json", ""], 1000)
+    alone = checks.simulate(scratch / "alone1", 0, preset="small1-healthy")
+    (folder / "c").mkdir()
+    shutil.copy(alone / "rank0.json", folder / "c")
+    found = {run["name"]: run["ranks"] for run in checks.diagnose(folder).get("runs", [])}
+    checks.expect("folders with a rank in common", found == {"a": 4, "b": 2, "c": 1}, found)
+    folder = copy(job, scratch / "in_it", names(4))
+    copy(job, folder, ["", "", "old/rank2.json", "old/rank3.json"], 1000)
+    found = sorted(run["ranks"] for run in checks.diagnose(folder).get("runs", []))
+    checks.expect("a folder inside of the run's", found == [2, 4], found)
+    shown = checks.run("files", scratch / "folders", "--run", "a").stdout
+    checks.expect("files: the folder", "folder: a" in shown, shown)
+    # cycles of a schedule, a folder for each host
+    folder = copy(job, scratch / "host_cycles", ["h0/a0.json", "h0/a1.json", "h1/a2.json",
+                                                 "h1/a3.json"])
+    copy(job, folder, ["h0/b0.json", "h0/b1.json", "h1/b2.json", "h1/b3.json"], HOUR)
+    checks.runs("cycles in folders of hosts", folder, [4, 4], 2)
+
+
+def check_machines(checks, job, scratch):
+    folder = copy(job, scratch / "machines", names(4))
+    for rank in (2, 3):
+        path = folder / f"rank{rank}.json"
+        text = path.read_text()
+        model = re.search(r'"deviceProperties".*?"name": "([^"]*)"', text, re.DOTALL)[1]
+        path.write_text(text.replace(model, "Another GPU"))
+    found = sorted(run["ranks"] for run in checks.diagnose(folder).get("runs", []))
+    checks.expect("GPUs of two models", found == [2, 2], found)
+
+
 def sizes(checks, folder):
     """Two jobs of one time: which comes first is not laid down, but that they are two is."""
     found = [run["ranks"] for run in checks.diagnose(folder).get("runs", [])]
@@ -238,8 +271,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         job = checks.simulate(scratch / "job", 4)
-        for check in (check_together, check_apart, check_choice, check_unrelated, check_ranks,
-                      check_commands):
+        for check in (check_together, check_apart, check_choice, check_unrelated, check_folders,
+                      check_machines, check_ranks, check_commands):
             check(checks, job, scratch)
     print(f"{checks.checked} checks, {checks.failed} failed")
     return 1 if checks.failed or not checks.checked else 0

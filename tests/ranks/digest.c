@@ -386,13 +386,74 @@ static void test_large(void **state)
 	}
 }
 
+#define WORK(id, ts, at, dur) LAUNCH(id, 1, ts) KERNEL("k", id, at, dur)
+
+static const struct {
+	const char *what;
+	const char *json;
+	int64_t first_us, second_us;
+} firsts[] = {
+	{ "the device is behind by 50 after each step",
+	  "[" STEP(0, 0, 100) STEP(1, 100, 100) STEP(2, 200, 100) WORK(1, 90, 91, 59)
+		  WORK(2, 190, 191, 59) WORK(3, 290, 291, 59) END "]",
+	  100, 100 },
+	{ "work of the step before ends late",
+	  "[" STEP(0, 100, 100) STEP(1, 200, 100) STEP(2, 300, 100) WORK(9, 50, 51, 119)
+		  WORK(1, 190, 191, 19) WORK(2, 290, 291, 19) WORK(3, 390, 391, 19) END "]",
+	  100, 100 },
+	{ "the host runs ahead of the device: the first step is what the device took",
+	  "[" STEP(0, 0, 10) STEP(1, 10, 10) STEP(2, 20, 10) WORK(1, 1, 2, 98) WORK(2, 11, 100, 100)
+		  WORK(3, 21, 200, 100) END "]",
+	  100, 100 },
+	{ "the device falls behind by 10 in every step",
+	  "[" STEP(0, 0, 100) STEP(1, 100, 100) STEP(2, 200, 100) WORK(1, 90, 91, 59)
+		  WORK(2, 190, 191, 69) WORK(3, 290, 291, 79) END "]",
+	  110, 110 },
+	{ "behind by 5: the mean is the same",
+	  "[" STEP(0, 0, 100) STEP(1, 100, 100) STEP(2, 200, 100) WORK(1, 90, 91, 14)
+		  WORK(2, 190, 191, 14) WORK(3, 290, 291, 14) END "]",
+	  105, 100 },
+	{ "a pause between steps: all begin on the host",
+	  "[" STEP(0, 0, 100) STEP(1, 1000, 100) STEP(2, 2000, 100) WORK(1, 90, 91, 809)
+		  WORK(2, 1090, 1091, 809) WORK(3, 2090, 2091, 809) END "]",
+	  900, 900 },
+	{ "the same, and work of the step before ends late",
+	  "[" STEP(0, 100, 100) STEP(1, 1000, 100) WORK(9, 50, 51, 119) WORK(1, 190, 191, 9)
+		  WORK(2, 1090, 1091, 9) END "]",
+	  100, 100 },
+	{ "one step: nothing shows where the device was",
+	  "[" STEP(0, 0, 100) WORK(1, 90, 91, 59) END "]", 150, -1 },
+	{ "without a device", "[" STEP(0, 0, 120) STEP(1, 120, 90) OP("a", 1, 1, 2) END "]", 120,
+	  90 },
+};
+
+static void test_first_step(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(firsts); i++) {
+		struct made made;
+		int64_t first, second = -1000;
+
+		make(&made, firsts[i].json);
+		first = ss_digest_step_ns(&made.digest, 0);
+		if (made.digest.step_count > 1)
+			second = ss_digest_step_ns(&made.digest, 1);
+		support_check(first == firsts[i].first_us * 1000 &&
+				      second == firsts[i].second_us * 1000,
+			      firsts[i].what, "%lld and %lld ns", (long long)first,
+			      (long long)second);
+		drop(&made);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arrivals), cmocka_unit_test(test_own),
-		cmocka_unit_test(test_figures),  cmocka_unit_test(test_held),
-		cmocka_unit_test(test_device),   cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_memory),   cmocka_unit_test(test_large),
+		cmocka_unit_test(test_arrivals),   cmocka_unit_test(test_own),
+		cmocka_unit_test(test_figures),    cmocka_unit_test(test_held),
+		cmocka_unit_test(test_device),     cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_memory),     cmocka_unit_test(test_large),
+		cmocka_unit_test(test_first_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "file", SS_COLUMN_TEXT, "file name", 0 },
+	{ "folder", SS_COLUMN_TEXT, "name of the folder that the file is in", SS_COLUMN_CONTEXT },
 	{ "events", SS_COLUMN_COUNT, "entries in traceEvents", 0 },
 	{ "steps", SS_COLUMN_COUNT, "counted steps", 0 },
 	{ "median_step_ns", SS_COLUMN_NS, "median duration of the counted steps", 0 },
@@ -134,11 +135,22 @@ static const char *files_base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* The last folder of the path; NULL: it has none. */
+static const char *files_folder_name(const char *path, struct ss_table *out)
+{
+	const char *end = strrchr(path, '/'), *from = end;
+
+	while (from && from > path && from[-1] != '/')
+		from--;
+	return end > from ? ss_table_print(out, "%.*s", (int)(end - from), from) : NULL;
+}
+
 static void files_add_failed(const struct ss_subject *subject, struct ss_table *out)
 {
 	ss_row_begin(out);
 	ss_row_text(out, files_base_name(subject->path));
-	for (uint32_t i = 2; i < SS_COUNT(columns); i++) {
+	ss_row_text(out, files_folder_name(subject->path, out));
+	for (uint32_t i = 3; i < SS_COUNT(columns); i++) {
 		if (strcmp(columns[i].name, "problem") == 0)
 			ss_row_text(out, subject->problem);
 		else if (strcmp(columns[i].name, "path") == 0)
@@ -162,6 +174,7 @@ static enum ss_status files_run(const struct ss_subject *subject, struct ss_tabl
 	}
 	ss_row_begin(out);
 	ss_row_text(out, files_base_name(subject->path));
+	ss_row_text(out, files_folder_name(subject->path, out));
 	ss_row_int(out, (int64_t)trace->event_count);
 	ss_row_int(out, trace->steps.kept_count);
 	ss_row_int_known(out, files_median_step(trace, out));

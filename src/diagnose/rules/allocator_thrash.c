@@ -393,7 +393,7 @@ static enum ss_status allocator_thrash_look_memory(struct ss_rule_memory_context
 
 const struct ss_rule ss_rule_allocator_thrash = {
 	.name = "allocator-thrash",
-	.title = "Every step allocates GPU memory from the driver",
+	.title = "Steps allocate GPU memory from the driver",
 	.summary = "cudaMalloc and cudaFree in steps that should find their memory in the cache",
 	.fix = "# before Python starts; then sizes that change from step to step fit:\n"
 	       "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"

@@ -184,8 +184,8 @@ static enum ss_status rest_add_gaps(struct unexplained_rest *rest, struct ss_err
 
 /* --- without a device ----------------------------------------------------------------- */
 
-/* If work is launched but the file has no device events, the whole step is unexplained. */
-static bool rest_is_blind(struct unexplained_rest *rest)
+/* Work is launched, but the file has no device events. */
+static void rest_note_blind(struct unexplained_rest *rest)
 {
 	const struct ss_graph *graph = rest->context->graph;
 	int64_t launches = 0;
@@ -193,13 +193,11 @@ static bool rest_is_blind(struct unexplained_rest *rest)
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		launches += graph->tasks[i].kind == SS_TASK_LAUNCH;
 	if (!launches)
-		return false;
+		return;
 	rest->sums[BLIND] = 1;
-	rest->sums[REST_NS] = rest->context->step_ns;
 	ss_rule_add_evidence(rest->context, (struct ss_fact){ 0, (double)launches, SS_NO_ROW },
 			     "the host makes {count} launch{?|es} per step, but the file has "
 			     "no GPU events");
-	return true;
 }
 
 /* Adds what exceeds the normal at a place. */
@@ -324,10 +322,12 @@ static enum ss_status rest_find(struct unexplained_rest *rest, struct ss_arena *
 	SS_TRY(ss_code_places_init(&rest->moments, context, err));
 	if (!rest_find_first_calls(rest, scratch))
 		return ss_fail_memory(err, "unexplained time");
-	if (rest->on_device)
+	if (rest->on_device) {
 		SS_TRY(rest_add_gaps(rest, err));
-	else if (!rest_is_blind(rest))
+	} else {
+		rest_note_blind(rest);
 		SS_TRY(rest_add_host(rest, err));
+	}
 	if (rest->moments.failed)
 		return ss_fail_memory(err, "unexplained time");
 	for (uint32_t i = 0; i < FIGURES; i++)

@@ -71,6 +71,7 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 		.is_cut = ss_quality_is_cut(&trace->quality),
 		.is_damaged = trace->quality.rows[SS_ODD_COMPRESSED_CORRUPT].count > 0,
 		.is_one_step = trace->steps.count == 1,
+		.step_anchor = (uint8_t)trace->steps.anchor,
 		.lacks_calls = trace->quality.rows[SS_ODD_NO_CALLS].count > 0,
 		.lacks_stacks = trace->quality.rows[SS_ODD_NO_STACKS].count > 0,
 		.lacks_shapes = trace->quality.rows[SS_ODD_NO_SHAPES].count > 0,
@@ -80,7 +81,9 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 	for (uint32_t i = 0; i < SS_RUN_FACTS; i++)
 		if (!recording_copy_text(trace, trace->info.run[i], memory, &out->run[i]))
 			return false;
-	if (!recording_copy_text(trace, trace->info.trace_id, memory, &out->trace_id))
+	if (!recording_copy_text(trace, trace->info.trace_id, memory, &out->trace_id) ||
+	    (trace->info.device_count &&
+	     !recording_copy_text(trace, trace->info.devices[0].name, memory, &out->device)))
 		return false;
 	if (out->is_cut)
 		out->cut_steps = trace->steps.count - trace->steps.kept_count;
@@ -109,5 +112,6 @@ void ss_recording_release(struct ss_recording *recording, struct ss_memory *memo
 	for (uint32_t i = 0; i < SS_RUN_FACTS; i++)
 		recording_free_text(memory, recording->run[i]);
 	recording_free_text(memory, recording->trace_id);
+	recording_free_text(memory, recording->device);
 	*recording = (struct ss_recording){ 0 };
 }

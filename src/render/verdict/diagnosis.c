@@ -44,7 +44,9 @@ void ss_render_verdict_job(const struct ss_diagnosis *diagnosis, struct ss_text 
 		if (diagnosis->steps_least != diagnosis->steps_most)
 			ss_text_addf(out, "%u to ", diagnosis->steps_least);
 		verdict_add_count(diagnosis->steps_most, "step", "steps", out);
-		if (diagnosis->device)
+		/* a GPU of the machine that the steps do not use is not theirs */
+		if (diagnosis->device && (diagnosis->on_device ||
+					  ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_DEVICE)))
 			ss_text_addf(out, DOT "%s", diagnosis->device);
 		ss_text_add_string(out, DOT);
 	}
@@ -252,6 +254,10 @@ static const char *gpu_use_unknown(const struct ss_diagnosis *diagnosis)
 	/* profilers write the events of GPUs last */
 	if (ss_doubts_have(&diagnosis->doubts, SS_DOUBT_CUT))
 		return "GPU use is unknown: GPU events may be in the part that is missing.\n";
+	/* a GPU of the machine may be idle, or not be recorded: nothing tells */
+	if (diagnosis->device)
+		return "No GPU events in this trace: the steps run on the CPU, or "
+		       "ProfilerActivity.CUDA is missing.\n";
 	return "No GPU in this trace: the steps run on the CPU.\n";
 }
 
@@ -393,6 +399,24 @@ static void verdict_add_nothing(const struct ss_diagnosis *diagnosis, struct ss_
 	}
 }
 
+/* Steps that nothing marks: what counts as one. */
+static const char *verdict_steps_found(const struct ss_diagnosis *diagnosis)
+{
+	switch (diagnosis->step_anchor) {
+	case SS_STEPS_OPTIMIZER:
+		return "No step is marked: each runs from one optimizer step to the next. ";
+	case SS_STEPS_COLLECTIVES:
+		return "No step is marked: they are inferred from collectives that repeat. ";
+	case SS_STEPS_KERNELS:
+		return "No step is marked: they are inferred from kernels that repeat. ";
+	case SS_STEPS_HOST_SPAN:
+	case SS_STEPS_DEVICE_SPAN:
+		return "No step is marked: the whole file counts as one. ";
+	default:
+		return "";
+	}
+}
+
 void ss_render_verdict_sentence(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	if (!diagnosis->rank_count && diagnosis->snapshot_count) {
@@ -405,6 +429,7 @@ void ss_render_verdict_sentence(const struct ss_diagnosis *diagnosis, struct ss_
 					"ProfilerStep#N.\n");
 		return;
 	}
+	ss_text_add_string(out, verdict_steps_found(diagnosis));
 	ss_text_add_string(out, "A step takes ");
 	ss_render_ns(diagnosis->step_ns, out);
 	ss_render_verdict_spread(diagnosis, out);

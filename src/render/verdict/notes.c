@@ -145,7 +145,8 @@ static void next_commands_add_largest(struct next_commands *commands)
 		{ account->compute_ns, "kernels operators" },
 		{ account->communication_ns, "communication" },
 		{ account->copies_ns, "copies" },
-		{ account->host_ns, "launches gaps" },
+		{ account->host_ns,
+		  commands->diagnosis->on_device ? "launches gaps" : "operators" },
 		{ account->unexplained_ns, "gaps breakdown" },
 	};
 	size_t most = 0;

@@ -365,22 +365,33 @@ static uint32_t verdict_count_whole(const struct ss_diagnosis *diagnosis,
 	return warnings;
 }
 
+/* What nothing explains is as important as what is explained. */
+static void verdict_add_rest(const struct verdict_writer *writer, uint32_t rows)
+{
+	for (uint32_t i = 0; i < rows; i++)
+		if (writer->diagnosis->findings[i]->has_no_cost)
+			verdict_add_finding(writer, writer->diagnosis->findings[i], 0);
+}
+
 /* Warnings in full, then what nothing explains, then smaller findings by title. */
 static void verdict_add_findings(const struct verdict_writer *writer)
 {
+	const struct ss_account *account = &writer->diagnosis->account;
 	uint32_t rows = ss_render_verdict_rows(writer->diagnosis, writer->options), number = 0;
 	bool all = writer->options->verbose;
+	bool is_mostly_open = account->unexplained_ns > account->step_ns / 2;
 
+	/* start-up, say: next to it everything else is small */
+	if (is_mostly_open)
+		verdict_add_rest(writer, rows);
 	for (uint32_t i = 0; i < rows; i++)
 		if (writer->diagnosis->findings[i]->is_warning &&
 		    !verdict_is_late_warning(writer, i))
 			verdict_add_finding(writer, writer->diagnosis->findings[i], ++number);
 	verdict_add_titles(writer, "Further findings (details: --verbose):", rows,
 			   verdict_is_late_warning, UINT32_MAX);
-	/* what nothing explains is as important as what is explained */
-	for (uint32_t i = 0; i < rows; i++)
-		if (writer->diagnosis->findings[i]->has_no_cost)
-			verdict_add_finding(writer, writer->diagnosis->findings[i], 0);
+	if (!is_mostly_open)
+		verdict_add_rest(writer, rows);
 	for (uint32_t i = 0; all && i < rows; i++)
 		if (verdict_is_smaller(writer, i))
 			verdict_add_finding(writer, writer->diagnosis->findings[i], 0);

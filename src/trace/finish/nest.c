@@ -4,7 +4,9 @@
  *
  * On a thread the parent of a slice is the innermost one that is open at its
  * start. A slice that outlasts its parent keeps it: writers round, and async
- * annotations outlive the call that made them. On a device nothing nests;
+ * annotations outlive the call that made them. But a range that begins in a helper
+ * (record_function.__enter__, a function that calls prof.step()) is not the helper's:
+ * no function owns what goes on after it has returned. On a device nothing nests;
  * overlapping kernels (dependent launch, graphs) go to lanes so that none hides
  * another.
  */
@@ -22,6 +24,12 @@
  * dependent launches and graph branches overlap by a few.
  */
 #define SWALLOWED_MIN 8
+
+/* Writers round start and duration to microseconds, each for itself. */
+#define ROUNDING_NS 2000
+
+/* Rows that are gone through outwards: helpers that begin a range are a few calls deep. */
+#define HELPERS_MAX 64
 
 struct nest_oddities {
 	uint64_t partial, overlapping, swallowing, duplicate;
@@ -42,6 +50,26 @@ static bool is_same_event(const struct ss_slices *slices, uint32_t a, uint32_t b
 	       slices->kind[a] == slices->kind[b];
 }
 
+/*
+ * The parent of a row that begins in `open`: for a range the first row outwards of all functions
+ * that return before it ends. Collectives are ranges too, but belong to the call that began them.
+ */
+static uint32_t nest_owner(const struct ss_trace *trace, uint32_t row, uint32_t open)
+{
+	const struct ss_slices *slices = &trace->slices;
+	int64_t end = ss_slice_end(slices, row) - ROUNDING_NS;
+	uint32_t owner = open;
+
+	if (slices->kind[row] != SS_KIND_ANNOTATION ||
+	    (ss_slice_flags(trace, row) & SS_NAME_COMM_RANGE))
+		return open;
+	for (int i = 0; i < HELPERS_MAX && open != SS_NO_ROW && ss_slice_end(slices, open) < end;
+	     i++, open = slices->parent[open])
+		if (slices->kind[open] == SS_KIND_PYTHON)
+			owner = slices->parent[open];
+	return owner;
+}
+
 /* Parents by time: rows are sorted by start, longest first, so a parent comes first. */
 static void nest_host(struct ss_trace *trace, struct ss_track *track, struct nest_oddities *tally)
 {
@@ -55,11 +83,12 @@ static void nest_host(struct ss_trace *trace, struct ss_track *track, struct nes
 
 		while (open != SS_NO_ROW && ss_slice_end(slices, open) <= start)
 			open = slices->parent[open];
-		slices->parent[row] = open;
+		slices->parent[row] = nest_owner(trace, row, open);
 		if (open != SS_NO_ROW) {
 			depth = slices->depth[open];
 			depth = depth < DEPTH_MAX ? (uint16_t)(depth + 1) : depth;
-			tally->partial += ss_slice_end(slices, row) > ss_slice_end(slices, open);
+			tally->partial += slices->parent[row] == open &&
+					  ss_slice_end(slices, row) > ss_slice_end(slices, open);
 		}
 		slices->depth[row] = depth;
 		if (depth > track->depth_max)

@@ -5,7 +5,8 @@
  * Layers of a model repeat just as steps do, and a kernel sequence alone cannot
  * tell them apart. But once per step the CPU waits for the GPU, to read the loss
  * or the next token; it does not do that in every layer. So a period counts only
- * if every repetition has a blocking call or a copy to the host. Candidates come
+ * if every repetition has a blocking call or a copy to the host, and if no call of an
+ * nn.Module holds several: those are its layers. Candidates come
  * from names: the distance between occurrences of a name that occurs once per
  * step is the period.
  */
@@ -173,6 +174,24 @@ static bool all_wait(const struct ss_trace *trace, const int64_t *starts, uint32
 	return true;
 }
 
+/* Does one call of an nn.Module hold two of the starts? */
+static bool are_layers(const struct ss_trace *trace, const int64_t *starts, uint32_t count)
+{
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		uint32_t low = 0, high = count;
+
+		if (slices->kind[row] != SS_KIND_PYTHON ||
+		    !(ss_slice_flags(trace, row) & SS_NAME_MODULE))
+			continue;
+		SS_SEARCH(low, high, at, starts[at] < slices->start_ns[row]);
+		if (low + 1 < count && starts[low + 1] < ss_slice_end(slices, row))
+			return true;
+	}
+	return false;
+}
+
 static enum ss_status sequence_find_period(struct ss_trace *trace,
 					   const struct beat_sequence *sequence,
 					   struct occurrence *space, struct ss_periods *out,
@@ -193,7 +212,8 @@ static enum ss_status sequence_find_period(struct ss_trace *trace,
 		return ss_fail_memory(err, "finding steps");
 	for (uint32_t i = 0; i < count; i++)
 		out->starts_ns[i] = sequence->beats[first + i * period].launch_ns;
-	if (count > REPEATS_MIN && all_wait(trace, out->starts_ns, count, waits))
+	if (count > REPEATS_MIN && all_wait(trace, out->starts_ns, count, waits) &&
+	    !are_layers(trace, out->starts_ns, count))
 		out->count = count;
 	return SS_OK;
 }

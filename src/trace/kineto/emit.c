@@ -333,6 +333,22 @@ static void emit_args(struct ss_reader *reader, const struct ss_event_fields *fi
 		emit_others(reader, fields, index);
 }
 
+/*
+ * The autograd profiler without Kineto writes no categories: there the process says where an event
+ * ran (torch/autograd/profiler_util.py, export_chrome_trace).
+ */
+static uint8_t emit_kind_by_process(struct ss_reader *reader)
+{
+	static const char host[] = "CPU functions", device[] = "CUDA functions";
+	const struct ss_json_span pid = ss_args_span(&reader->args, SS_FIELD_PID);
+
+	if (pid.length == strlen(host) && memcmp(pid.text, host, pid.length) == 0)
+		return SS_KIND_OP;
+	if (pid.length == strlen(device) && memcmp(pid.text, device, pid.length) == 0)
+		return SS_KIND_KERNEL;
+	return SS_KIND_OTHER;
+}
+
 /* Name, category and kind; every event has them. */
 static void emit_id(struct ss_reader *reader, const struct ss_event_fields *fields,
 		    uint32_t *category, uint8_t *kind, uint32_t *name)
@@ -340,6 +356,8 @@ static void emit_id(struct ss_reader *reader, const struct ss_event_fields *fiel
 	*category = fields->category;
 	*name = ss_lookup_name(reader);
 	*kind = (uint8_t)ss_batch_kind(&reader->batch, *category, *name);
+	if (!reader->batch.category_names.items[*category].length)
+		*kind = emit_kind_by_process(reader);
 	if (*name == 0 && fields->phase != 'E')
 		ss_quality_add(&reader->batch.quality, SS_ODD_NO_NAME, 1);
 }

@@ -58,9 +58,11 @@ static void test_failed_file(void **state)
 			assert_true(ss_cell_is_text(&cell, "is no good"));
 		if (strcmp(view->columns[i].name, "file") == 0)
 			assert_true(ss_cell_is_text(&cell, "b.json"));
+		if (strcmp(view->columns[i].name, "folder") == 0)
+			assert_true(ss_cell_is_text(&cell, "a"));
 	}
-	/* all but file, problem and path */
-	assert_int_equal(nulls, view->column_count - 3);
+	/* all but file, folder, problem and path */
+	assert_int_equal(nulls, view->column_count - 4);
 	ss_table_release(&table);
 	ss_arena_release(&arena);
 	assert_int_equal(memory.used_bytes, 0);

@@ -10,16 +10,21 @@ static const struct {
 	int rounds, layers, kernels; /* kernels per layer */
 	bool waits;                  /* a synchronize call at the end of each round */
 	bool unlike;                 /* every kernel has its own name */
+	int in_module;               /* rounds that one call of an nn.Module holds */
 	enum ss_step_anchor anchor;
 	uint32_t steps;
 } cases[] = {
-	{ "a loop of six rounds that wait", 6, 1, 8, true, false, SS_STEPS_KERNELS, 5 },
-	{ "a loop of rounds of equal layers", 6, 4, 5, true, false, SS_STEPS_KERNELS, 5 },
-	{ "nobody waits: these may be layers", 6, 1, 8, false, false, SS_STEPS_DEVICE_SPAN, 1 },
-	{ "nothing repeats", 6, 1, 8, true, true, SS_STEPS_DEVICE_SPAN, 1 },
-	{ "two rounds are no rhythm", 2, 1, 8, true, false, SS_STEPS_DEVICE_SPAN, 1 },
-	{ "a round of two kernels is too short", 9, 1, 1, true, false, SS_STEPS_DEVICE_SPAN, 1 },
-	{ "one round", 1, 1, 20, true, false, SS_STEPS_DEVICE_SPAN, 1 },
+	{ "a loop of six rounds that wait", 6, 1, 8, true, false, 0, SS_STEPS_KERNELS, 5 },
+	{ "a loop of rounds of equal layers", 6, 4, 5, true, false, 0, SS_STEPS_KERNELS, 5 },
+	{ "nobody waits: these may be layers", 6, 1, 8, false, false, 0, SS_STEPS_DEVICE_SPAN, 1 },
+	{ "nothing repeats", 6, 1, 8, true, true, 0, SS_STEPS_DEVICE_SPAN, 1 },
+	{ "two rounds are no rhythm", 2, 1, 8, true, false, 0, SS_STEPS_DEVICE_SPAN, 1 },
+	{ "a round of two kernels is too short", 9, 1, 1, true, false, 0, SS_STEPS_DEVICE_SPAN, 1 },
+	{ "one round", 1, 1, 20, true, false, 0, SS_STEPS_DEVICE_SPAN, 1 },
+	{ "a call of the model per round", 6, 1, 8, true, false, 1, SS_STEPS_KERNELS, 5 },
+	{ "all rounds in one call: its layers wait", 6, 1, 8, true, false, 6, SS_STEPS_DEVICE_SPAN,
+	  1 },
+	{ "a part of the rounds in one call", 6, 1, 8, true, false, 3, SS_STEPS_DEVICE_SPAN, 1 },
 };
 
 /* One kernel with its launch; returns the time after it. */
@@ -35,6 +40,11 @@ static void make_script(size_t i, struct ss_text *script)
 	int at = 0, id = 1;
 
 	for (int round = 0; round < cases[i].rounds; round++) {
+		int length = 2 * (1 + cases[i].layers * cases[i].kernels) + 2;
+
+		if (cases[i].in_module && round % cases[i].in_module == 0)
+			ss_text_addf(script, "frame nn.Module:\\u0020Model_0 1 %d +%d;", at,
+				     length * cases[i].in_module - 1);
 		/* what only a round has: the loss */
 		at = add_kernel(script, "loss", cases[i].unlike ? id : 0, at, id);
 		id++;
