@@ -31,29 +31,39 @@ struct imbalance_judging {
 	enum ss_load_kind kind;
 };
 
-/* The largest excess of a rank over what is usual in the step, and that usual time. */
-static double imbalance_largest_excess(const struct imbalance_judging *balance, uint32_t step,
-				       double *usual_ns)
-{
-	double most = 0;
+/* A rank's work in a step, and what its peers have. */
+struct rank_work {
+	uint32_t rank; /* SS_NO_ROW: none */
+	double own_ns, usual_ns;
+};
 
-	*usual_ns = 0;
+static struct rank_work imbalance_rank_work(const struct imbalance_judging *balance, uint32_t rank,
+					    uint32_t step)
+{
+	const struct ss_rank_loads *shares = &balance->shares;
+	struct rank_work work = { .rank = rank };
+
+	for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
+		work.own_ns += ss_rank_loads_at(shares, rank, step, phase, balance->kind)->ns;
+		work.usual_ns += ss_rank_loads_usual(shares, rank, step, phase, balance->kind).ns;
+	}
+	return work;
+}
+
+/* The rank that exceeds its peers most in a step. */
+static struct rank_work imbalance_busiest_rank(const struct imbalance_judging *balance,
+					       uint32_t step)
+{
+	struct rank_work most = { .rank = SS_NO_ROW };
+
 	for (uint32_t i = 0; i < balance->shares.rank_count; i++) {
-		double own = 0, usual = 0;
+		struct rank_work work;
 
 		if (step >= balance->shares.graphs[i].step_count)
 			continue;
-		for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
-			own += ss_rank_loads_at(&balance->shares, i, step, phase, balance->kind)
-				       ->ns;
-			usual += ss_rank_loads_usual(&balance->shares, i, step, phase,
-						     balance->kind)
-					 .ns;
-		}
-		if (own - usual > most) {
-			most = own - usual;
-			*usual_ns = usual;
-		}
+		work = imbalance_rank_work(balance, i, step);
+		if (work.own_ns - work.usual_ns > most.own_ns - most.usual_ns)
+			most = work;
 	}
 	return most;
 }
@@ -64,10 +74,10 @@ static void imbalance_report_work(struct imbalance_judging *balance, struct ss_f
 	double more = 0, usual = 0;
 
 	for (uint32_t step = 0; step < balance->shares.step_count; step++) {
-		double own_usual;
+		struct rank_work work = imbalance_busiest_rank(balance, step);
 
-		more += imbalance_largest_excess(balance, step, &own_usual);
-		usual += own_usual;
+		more += work.own_ns - work.usual_ns;
+		usual += work.usual_ns;
 	}
 	if (balance->shares.step_count && usual > 0)
 		ss_judgement_add_evidence(
@@ -92,51 +102,19 @@ static void imbalance_report(struct imbalance_judging *balance, struct ss_findin
 	finding->reason = "in nearly all steps the busiest rank is the last";
 }
 
-static double imbalance_rank_work(const struct imbalance_judging *balance, uint32_t rank,
-				  uint32_t step)
-{
-	double sum_ns = 0;
-
-	for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++)
-		sum_ns += ss_rank_loads_at(&balance->shares, rank, step, phase, balance->kind)->ns;
-	return sum_ns;
-}
-
-/* The rank that clearly computes more in a step than its peers; SS_NO_ROW: none does. */
-static uint32_t imbalance_busiest_rank(const struct imbalance_judging *balance, uint32_t step)
-{
-	const struct ss_rank_loads *shares = &balance->shares;
-	uint32_t busiest = SS_NO_ROW;
-	double most = 0, usual = 0;
-
-	for (uint32_t i = 0; i < shares->rank_count; i++) {
-		double own = step < shares->graphs[i].step_count
-				     ? imbalance_rank_work(balance, i, step)
-				     : 0;
-
-		if (own > most) {
-			most = own;
-			busiest = i;
-		}
-	}
-	for (uint32_t phase = 0; phase < SS_PHASE_COUNT && busiest != SS_NO_ROW; phase++)
-		usual += ss_rank_loads_usual(shares, busiest, step, phase, balance->kind).ns;
-	return usual > 0 && most >= usual * HIDDEN_MORE ? busiest : SS_NO_ROW;
-}
-
 /* Whether in nearly all steps some rank has clearly more work, and not always the same one. */
 static bool imbalance_is_hidden(const struct imbalance_judging *balance, uint32_t *busy_steps)
 {
 	uint32_t steps = balance->shares.step_count, uneven = 0, most = 0;
 
 	for (uint32_t step = 0; step < steps; step++) {
-		uint32_t busiest = imbalance_busiest_rank(balance, step);
+		struct rank_work busiest = imbalance_busiest_rank(balance, step);
 
-		if (busiest == SS_NO_ROW)
+		if (busiest.usual_ns <= 0 || busiest.own_ns < busiest.usual_ns * HIDDEN_MORE)
 			continue;
 		uneven++;
-		if (++busy_steps[busiest] > most)
-			most = busy_steps[busiest];
+		if (++busy_steps[busiest.rank] > most)
+			most = busy_steps[busiest.rank];
 	}
 	/* no rank is the busiest in more than half of the steps, rounded up */
 	return steps >= HIDDEN_STEPS_MIN && most * 2 <= steps + 1 &&

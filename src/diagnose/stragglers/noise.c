@@ -43,7 +43,8 @@ static int64_t lateness_margin(struct ss_straggler_judge *judge, uint32_t r, uin
 {
 	int64_t late_ns = ss_late_step_own(ss_late_step_of(&judge->lateness, r, step));
 
-	return late_ns - ss_middle_without(&judge->late[step].middle, late_ns);
+	return late_ns -
+	       ss_middle_without(&ss_straggler_peer_lateness(judge, r, step)->middle, late_ns);
 }
 
 /* How much more it does outside of operators than the median of the others, in a step. */

@@ -94,9 +94,9 @@ static void mark_late_ranks(struct ss_straggler_judge *judge)
 	const struct ss_lateness *lateness = &judge->lateness;
 
 	for (uint32_t s = 0; s < lateness->step_count; s++) {
-		const struct ss_straggler_step_lateness *late = &judge->late[s];
-
 		for (uint32_t r = 0; r < lateness->rank_count; r++) {
+			const struct ss_straggler_step_lateness *late =
+				ss_straggler_peer_lateness(judge, r, s);
 			int64_t late_ns = ss_late_step_own(ss_late_step_of(lateness, r, s));
 
 			if (late_ns < least_lateness(judge) ||
@@ -124,7 +124,8 @@ static int64_t usual_exposed(const struct ss_straggler_judge *judge)
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (joined->ranks[r].step_count && joined->ranks[r].device < 0)
 			return INT64_MAX;
-	return ss_middle_median(&judge->middles[SS_FIGURE_EXPOSED]);
+	return ss_middle_median(
+		&judge->middles[joined->role_count * SS_FIGURES + SS_FIGURE_EXPOSED]);
 }
 
 /* How much more exposed communication it has than the median of the others. */
@@ -212,8 +213,8 @@ static void find_regularly_late(struct ss_straggler_judge *judge)
 		for (uint32_t s = 0; !judge->is_regular[r] && s < judge->lateness.step_count; s++) {
 			int64_t late_ns = ss_late_step_own(ss_late_step_of(&judge->lateness, r, s));
 
-			if (late_ns > judge->late[s].irregular_ns)
-				judge->late[s].irregular_ns = late_ns;
+			if (late_ns > ss_straggler_peer_lateness(judge, r, s)->irregular_ns)
+				ss_straggler_peer_lateness(judge, r, s)->irregular_ns = late_ns;
 		}
 	}
 }
@@ -229,7 +230,7 @@ static int64_t joint_gain(struct ss_straggler_judge *judge, uint32_t r)
 
 	for (uint32_t s = 0; s < lateness->step_count; s++) {
 		int64_t late_ns = ss_late_step_own(ss_late_step_of(lateness, r, s));
-		int64_t usual_ns = judge->late[s].irregular_ns;
+		int64_t usual_ns = ss_straggler_peer_lateness(judge, r, s)->irregular_ns;
 
 		if (late_ns > usual_ns)
 			ss_ns_add(&gain_ns, (late_ns - usual_ns) / lateness->step_count);
