@@ -20,12 +20,27 @@ CAUSES = ["straggler", "straggler-work", "straggler-host", "straggler-link"]
 # of the step: less need not be said
 WORTH = 0.03
 NAMED = 0.9
+# of the step: pipelines that are idle longer have too few micro-batches
+BUBBLE = 0.1
 # of what the fault costs: the least that the finding saves
 COST = 0.5
 
 
+class Job:
+    def __init__(self, words, settings, ranks, numbers):
+        self.words, self.settings, self.ranks, self.random = words, settings, ranks, numbers
+
+    def healthy(self):
+        return self.words[:-2]
+
+    def faults(self):
+        """Rules that are right without a planted fault: too few micro-batches for the stages."""
+        behind = self.settings["pipe"] - 1
+        slots = self.settings["micro-batches"] + behind
+        return {"pipeline-bubble"} if behind > BUBBLE * slots else set()
+
+
 def draw(number):
-    """The words of a job, without its fault."""
     r = random.Random(number)
     tensor, pipe, most = r.choice([1, 2, 4, 8]), r.choice([2, 4, 4, 8]), 512
     data = r.choice([n for n in (1, 2, 4, 8, 16, 32) if 32 <= tensor * pipe * n <= most])
@@ -35,7 +50,7 @@ def draw(number):
         "micro-batches": r.choice([1, 2, 4]) * pipe,
         "layers": pipe * r.choice([1, 2, 3]) + r.choice([0, 0, 1]),
         # less, and the hosts limit fast GPUs
-        "hidden": r.choice([1024, 2048, 4096]) * max(1, tensor // 2),
+        "hidden": min(r.choice([2048, 4096]) * tensor, 16384),
         "stack": 0,
         "shapes": 0,
         "memory": 0,
@@ -50,7 +65,8 @@ def draw(number):
     if r.random() < 0.3:
         words += ["--clock-offset-ms", r.choice([1, 20, 500])]
     words += ["--set", ",".join(f"{name}={value}" for name, value in settings.items())]
-    return words, f"{r.choice(CAUSES)}={r.uniform(0.3, 0.9):.2f}", tensor * pipe * data, r
+    words += ["--cause", f"{r.choice(CAUSES)}={r.uniform(0.3, 0.9):.2f}"]
+    return Job(words, settings, tensor * pipe * data, r)
 
 
 def run(stepscope, *words):
@@ -91,7 +107,7 @@ def is_named(verdict, cause):
     return any(
         f["rule"] == "straggler"
         and (f["rank"] == cause["rank"] or number.search(f["title"]))
-        and f["cost_ns"] >= COST * cause["cost_ns"]
+        and f["alone_ns"] >= COST * cause["cost_ns"]
         for f in verdict["findings"]
     )
 
@@ -115,29 +131,41 @@ class Counts:
 
 
 def healthy_job(stepscope, number, counts, folder):
-    words = draw(number)[0]
-    if simulate(stepscope, words, folder):
+    job = draw(number)
+    if simulate(stepscope, job.healthy(), folder):
         verdict = diagnose(stepscope, folder)
-        command = f"{number}: sim {' '.join(map(str, words))}"
-        counts.add("healthy", not warnings(verdict), f"{command}: {tell(verdict)}")
+        wrong = [f for f in warnings(verdict) if f["rule"] not in job.faults()]
+        command = f"{number}: sim {' '.join(map(str, job.healthy()))}"
+        counts.add("healthy", not wrong, f"{command}: {tell(verdict)}")
 
 
 def planted_job(stepscope, number, counts, folder):
-    words, cause, ranks, r = draw(number)
-    truth = simulate(stepscope, words + ["--cause", cause], folder)
+    job = draw(number)
+    truth = simulate(stepscope, job.words, folder)
     if not truth or not is_worth(truth, truth["causes"][0]):
         return
     planted = truth["causes"][0]
     share = 100 * planted["cost_ns"] / truth["mean_step_ns"]
-    command = f"{number}: sim {' '.join(map(str, words))} --cause {cause}"
+    command = f"{number}: sim {' '.join(map(str, job.words))}"
     command += f" (rank {planted['rank']}, {share:.0f} %)"
     verdict = diagnose(stepscope, folder)
     counts.add("planted", is_named(verdict, planted), f"{command}: {tell(verdict)}")
-    lost = r.choice([n for n in range(ranks) if n != planted["rank"]])
+    lost = job.random.choice([n for n in range(job.ranks) if n != planted["rank"]])
     os.remove(f"{folder}/rank{lost}.json.gz")
     verdict = diagnose(stepscope, folder)
     command += f" without rank {lost}"
     counts.add("without a file", is_named(verdict, planted), f"{command}: {tell(verdict)}")
+
+
+def uneven_job(stepscope, counts, folder):
+    """The head of a large vocabulary makes the last stage compute much longer than the others."""
+    settings = "tensor=2,pipe=4,micro-batches=8,layers=8,hidden=2048,stack=0,shapes=0,memory=0"
+    words = ["--preset", "tp2pp2dp2-healthy", "--ranks", 16, "--steps", 3, "--seed", 5]
+    words += ["--set", settings + ",vocabulary=250000"]
+    simulate(stepscope, words, folder)
+    verdict = diagnose(stepscope, folder)
+    said = [f for f in warnings(verdict) if "Stage 4 of 4 has much more work" in f["title"]]
+    counts.add("uneven stages", said, f"sim {' '.join(map(str, words))}: {tell(verdict)}")
 
 
 def main():
@@ -150,15 +178,19 @@ def main():
     wanted = parser.parse_args()
     counts, number = Counts(), wanted.seed * 100000
     kinds = [wanted.only] if wanted.only else ["healthy", "planted"]
-    while any(counts.tried.get(kind, 0) < wanted.jobs for kind in kinds):
+    with tempfile.TemporaryDirectory() as folder:
+        uneven_job(wanted.stepscope, counts, folder + "/job")
+    while min(counts.tried.get(kind, 0) for kind in kinds) < wanted.jobs:
         number += 1
-        if draw(number)[2] > wanted.most_ranks:
+        if draw(number).ranks > wanted.most_ranks:
             continue
         for kind, job in (("healthy", healthy_job), ("planted", planted_job)):
             if kind in kinds and counts.tried.get(kind, 0) < wanted.jobs:
                 with tempfile.TemporaryDirectory() as folder:
                     job(wanted.stepscope, number, counts, folder + "/job")
     print({kind: f"{counts.good[kind]} of {counts.tried[kind]}" for kind in counts.tried})
+    if not counts.share("uneven stages"):
+        sys.exit("a stage with too much work is not named")
     if counts.share("healthy") < 1 and "healthy" in kinds:
         sys.exit("healthy jobs are warned of")
     if "planted" in kinds and min(counts.share("planted"), counts.share("without a file")) < NAMED:
