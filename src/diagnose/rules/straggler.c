@@ -12,6 +12,7 @@
 
 #include "diagnose/diagnose.h"
 #include "diagnose/rank_findings.h"
+#include "diagnose/stragglers/advice.h"
 #include "diagnose/stragglers/link_speedup.h"
 #include "diagnose/stragglers/own_work.h"
 #include "diagnose/stragglers/compared.h"
@@ -22,35 +23,11 @@
 /* From this ratio on the rank calls more operators than the median rank, not larger ones. */
 #define MORE_CALLS 1.05
 
+/* A network that is slower than others of its kind may be all there is: worth it from here on. */
+#define NETWORK_WARN_SHARE 0.1
+
 /* Ranks named in a title, at most. */
 #define LISTED 4
-
-static const char device_fix[] =
-	"nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE,POWER   # or rocm-smi -a\n"
-	"# compare with other GPUs: throttled by heat or power, or shared with\n"
-	"# another process? Take the GPU out of the job until it is repaired";
-static const char work_fix[] =
-	"# give every rank the same amount of work: sort sequences by length and\n"
-	"# deal them out in turn, or pack them to the same number of tokens;\n"
-	"# shard embeddings by lookups, not rows";
-static const char host_fix[] =
-	"numactl --cpunodebind=N --membind=N python train.py   # N: NUMA node\n"
-	"# other processes on its cores (mpstat -P ALL), or a lower CPU clock?\n"
-	"# move work that only this rank does (logging, checkpoints) to a thread";
-static const char python_fix[] =
-	"# move work that only this rank does (logging, checkpoints) to a thread\n"
-	"# or after the last collective, or split it among all ranks\n"
-	"# with_stack=True names its functions";
-static const char shared_fix[] =
-	"nvidia-smi pmon -c 1   # processes on the GPU; AMD: rocm-smi --showpids\n"
-	"# stop the other process or move this rank; to share: NVIDIA MPS or MIG";
-static const char link_fix[] =
-	"nvidia-smi nvlink -e; nvidia-smi topo -m; ibstat\n"
-	"dmesg | grep -i -E 'xid|pcie'\n"
-	"NCCL_DEBUG=INFO python train.py   # the links of the rank's channels\n"
-	"# look for errors, a lane or port that is down, a NIC far from the GPU";
-static const char copies_fix[] =
-	"nvidia-smi -q | grep -A 14 'PCI$'   # link width and speed: compare";
 
 struct straggler_judging {
 	struct ss_judgement *judgement;
@@ -181,8 +158,9 @@ static void straggler_report_link(struct straggler_judging *stragglers, struct s
 		ss_judgement_add_evidence(
 			stragglers->judgement, finding, item->excess_ns,
 			"large collectives move %.0f GB/s over each link; such GPUs "
-			"reach %.0f on one host: {time} more per step",
-			link->reached, link->usual);
+			"reach %.0f at these sizes %s: {time} more per step",
+			link->reached, link->usual,
+			link->hosts > 1 ? "with an adapter each" : "on one host");
 	else
 		ss_judgement_add_evidence(
 			stragglers->judgement, finding, item->excess_ns,
@@ -236,29 +214,29 @@ static void straggler_report_cause(struct straggler_judging *stragglers, struct 
 static const char *straggler_fix(const struct straggler_judging *stragglers,
 				 const struct ss_straggler *item)
 {
-	static const char *const fixes[][2] = {
-		/* with a device, without */
-		[SS_LATE_KERNELS] = { device_fix, host_fix },
-		[SS_LATE_WORK] = { work_fix, work_fix },
-		[SS_LATE_COPIES] = { copies_fix, copies_fix },
-		[SS_LATE_HOST] = { host_fix, python_fix },
-		[SS_LATE_SHARED] = { shared_fix, shared_fix },
-		[SS_LATE_LINK] = { link_fix, link_fix },
-	};
 	bool on_host = stragglers->judgement->joined->ranks[item->rank].device < 0;
-	const char *fix = item->cause < SS_COUNT(fixes) ? fixes[item->cause][on_host] : NULL;
+	const char *fix = ss_straggler_advice(item, on_host);
 
 	return fix ? fix : stragglers->judgement->rule->fix;
 }
 
-/* No other link of the job is faster: only the GPU's usual bandwidth can be compared with. */
-static void straggler_report_no_peer(struct ss_finding *finding)
+/*
+ * No other link of the job is faster: only the GPU's usual bandwidth can be compared with. Networks
+ * differ more than links within a host: hosts may have one adapter for all GPUs.
+ */
+static void straggler_report_no_peer(struct ss_finding *finding, const struct ss_slow_link *link)
 {
 	finding->confidence = SS_CONFIDENCE_LOW;
 	finding->reason = "with one group the trace does not show which link is slow";
 	finding->to_record =
 		"run all_reduce_perf of nccl-tests on pairs of GPUs: the slow pair has "
 		"the slow link";
+	if (link->hosts < 2)
+		return;
+	finding->warn_share = NETWORK_WARN_SHARE;
+	finding->reason = "one link or all: the trace does not show how fast the network is";
+	finding->to_record = "run all_reduce_perf of nccl-tests on pairs of hosts: if all pairs are "
+			     "as slow, it is the network";
 }
 
 static void straggler_report_confidence(struct ss_finding *finding, const struct ss_straggler *item)
@@ -314,7 +292,7 @@ static void straggler_report(struct straggler_judging *stragglers, struct ss_fin
 	if (!finding->reason)
 		finding->fix = straggler_fix(stragglers, item);
 	if (item->cause == SS_LATE_LINK && stragglers->verdict.link.of_group)
-		straggler_report_no_peer(finding);
+		straggler_report_no_peer(finding, &stragglers->verdict.link);
 	else
 		straggler_report_confidence(finding, item);
 }

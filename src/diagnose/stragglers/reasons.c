@@ -45,7 +45,7 @@ static bool number_kernel_names(struct ss_straggler_judge *judge, struct ss_stri
 	return true;
 }
 
-/* The usual mean and calls of a kernel; not known if fewer than half of the role's ranks have it. */
+/* The usual mean and calls of a kernel; not known if fewer than half of the role have it. */
 static struct ss_straggler_kernel usual_kernel(struct ss_straggler_judge *judge, uint32_t role,
 					       int64_t *means, int64_t *calls, uint32_t count)
 {
