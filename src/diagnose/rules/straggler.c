@@ -12,7 +12,6 @@
 
 #include "diagnose/diagnose.h"
 #include "diagnose/rank_findings.h"
-#include "diagnose/stragglers/advice.h"
 #include "diagnose/stragglers/link_speedup.h"
 #include "diagnose/stragglers/own_work.h"
 #include "diagnose/stragglers/compared.h"
