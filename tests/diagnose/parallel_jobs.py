@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 CAUSES = ["straggler", "straggler-work", "straggler-host", "straggler-link"]
 # of the step: less need not be said
@@ -174,13 +175,15 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=60)
     parser.add_argument("--most-ranks", type=int, default=512)
+    parser.add_argument("--seconds", type=float, default=1e9, help="no more jobs after this time")
     parser.add_argument("--only", choices=["healthy", "planted"])
     wanted = parser.parse_args()
     counts, number = Counts(), wanted.seed * 100000
     kinds = [wanted.only] if wanted.only else ["healthy", "planted"]
     with tempfile.TemporaryDirectory() as folder:
         uneven_job(wanted.stepscope, counts, folder + "/job")
-    while min(counts.tried.get(kind, 0) for kind in kinds) < wanted.jobs:
+    end = time.time() + wanted.seconds
+    while min(counts.tried.get(kind, 0) for kind in kinds) < wanted.jobs and time.time() < end:
         number += 1
         if draw(number).ranks > wanted.most_ranks:
             continue

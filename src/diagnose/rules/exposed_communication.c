@@ -161,7 +161,7 @@ static void exposure_judge_small(struct ss_judgement *judgement)
 		if (!finding)
 			return;
 		finding->fix = small_fix;
-		finding->surer = NULL;
+		finding->to_record = NULL;
 		ss_judgement_take_rank(judgement, finding, r);
 	}
 }

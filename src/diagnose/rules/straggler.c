@@ -118,7 +118,7 @@ static struct ss_finding *straggler_add_finding(struct straggler_judging *stragg
 
 static void straggler_report_computing(struct straggler_judging *stragglers,
 				       struct ss_finding *finding, const struct ss_straggler *item,
-				       const char *who)
+				       bool is_named, const char *who)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	bool on_host = judgement->joined->ranks[item->rank].device < 0;
@@ -135,7 +135,7 @@ static void straggler_report_computing(struct straggler_judging *stragglers,
 			"%sall of its kernels take %.2f times as long as on the median "
 			"rank: {time} more per step",
 			who, item->kernel_ratio);
-	else if (item->phase == SS_PHASE_OTHER)
+	else if (item->phase == SS_PHASE_OTHER || is_named)
 		ss_judgement_add_evidence(
 			judgement, finding, item->excess_ns,
 			"%sit computes {time} per step longer than the median rank", who);
@@ -168,16 +168,21 @@ static void straggler_report_link(struct straggler_judging *stragglers, struct s
 			link->groups, link->groups == 1 ? "" : "s", link->ratio);
 }
 
-static void straggler_report_cause(struct straggler_judging *stragglers, struct ss_finding *finding,
+/* Returns whether it calls a function that the others do not, and that takes most of the time. */
+static bool straggler_report_cause(struct straggler_judging *stragglers, struct ss_finding *finding,
 				   const struct ss_straggler *item, const char *who)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
-	bool on_host = judgement->joined->ranks[item->rank].device < 0;
+	bool on_host = judgement->joined->ranks[item->rank].device < 0, own = false;
 
 	switch (item->cause) {
-	case SS_LATE_KERNELS:
 	case SS_LATE_WORK:
-		straggler_report_computing(stragglers, finding, item, who);
+		own = on_host && ss_straggler_report_functions(judgement, finding, item->rank,
+							       item->excess_ns, true);
+		straggler_report_computing(stragglers, finding, item, own, who);
+		break;
+	case SS_LATE_KERNELS:
+		straggler_report_computing(stragglers, finding, item, false, who);
 		break;
 	case SS_LATE_COPIES:
 		ss_judgement_add_evidence(
@@ -192,7 +197,10 @@ static void straggler_report_cause(struct straggler_judging *stragglers, struct 
 				: "%sits GPU is idle {time} per step longer than that of "
 				  "the median rank: its host %s",
 			who, straggler_host_phrase(item->idle_cause, on_host));
-		ss_straggler_report_functions(judgement, finding, item->rank, item->excess_ns);
+		(void)ss_straggler_report_functions(judgement, finding, item->rank, item->excess_ns,
+						    false);
+		if (!on_host)
+			ss_straggler_report_gaps(judgement, finding, item, who);
 		break;
 	case SS_LATE_SHARED:
 		ss_judgement_add_evidence(
@@ -208,6 +216,7 @@ static void straggler_report_cause(struct straggler_judging *stragglers, struct 
 	default:
 		break;
 	}
+	return own;
 }
 
 static const char *straggler_fix(const struct straggler_judging *stragglers,
@@ -266,12 +275,15 @@ static void straggler_report(struct straggler_judging *stragglers, struct ss_fin
 	struct ss_judgement *judgement = stragglers->judgement;
 	const struct ss_digest *rank = &judgement->joined->ranks[item->rank];
 	const char *host = ss_strings_text(&rank->texts, rank->host);
+	/* what only this rank does is no larger share of the work of all */
+	static const struct ss_straggler own_work = { .cause = SS_LATE_HOST };
 	char who[40] = "";
+	bool own;
 
 	if (finding->is_joint)
 		snprintf(who, sizeof(who),
 			 "rank %lld: ", straggler_rank_number(stragglers, item->rank));
-	straggler_report_cause(stragglers, finding, item, who);
+	own = straggler_report_cause(stragglers, finding, item, who);
 	if (item == &stragglers->verdict.stage)
 		ss_judgement_add_evidence(
 			judgement, finding, item->late_ns,
@@ -289,7 +301,8 @@ static void straggler_report(struct straggler_judging *stragglers, struct ss_fin
 	if (*host && finding->rank != SS_NO_ROW)
 		ss_judgement_add_evidence(judgement, finding, 0, "%sit runs on %s", who, host);
 	if (!finding->reason)
-		finding->fix = straggler_fix(stragglers, item);
+		finding->fix = own ? ss_straggler_advice(&own_work, true)
+				   : straggler_fix(stragglers, item);
 	if (item->cause == SS_LATE_LINK && stragglers->verdict.link.of_group)
 		straggler_report_no_peer(finding, &stragglers->verdict.link);
 	else
@@ -479,7 +492,7 @@ static void straggler_report_devices(struct straggler_judging *stragglers)
 		if (!finding)
 			return;
 		straggler_claim(stragglers, finding, item);
-		straggler_report_cause(stragglers, finding, item, "");
+		(void)straggler_report_cause(stragglers, finding, item, "");
 		finding->fix = straggler_fix(stragglers, item);
 		finding->confidence = SS_CONFIDENCE_MEDIUM;
 		finding->reason = "its kernels are slower; other waits hide its lateness";
