@@ -231,7 +231,7 @@ enum ss_status ss_join_ranks(struct ss_joined *joined, struct ss_digest *ranks, 
 	whole = ss_joined_match(joined);
 	for (uint32_t i = 0; whole && i < joined->collective_count; i++)
 		describe_collective(joined, &joined->collectives[i]);
-	whole = whole && ss_joined_set_clocks(joined);
+	whole = whole && ss_joined_set_clocks(joined) && ss_joined_find_roles(joined);
 	if (whole) {
 		sort_collectives(joined);
 		return SS_OK;

@@ -64,7 +64,13 @@ struct ss_joined {
 	struct ss_group *groups;
 	uint32_t *group_members; /* ranks */
 	uint32_t group_count;
-	uint32_t **rank_groups;            /* per rank: job's number of each of its groups */
+	uint32_t **rank_groups; /* per rank: job's number of each of its groups */
+	/*
+	 * Per rank: its stage in a pipeline, -1: none or not known. Ranks of one role are of the
+	 * same stage; `role_count` as a role: there is no other rank of its stage, or no pipeline.
+	 */
+	int64_t *stages;
+	uint32_t *roles, role_count;
 	struct ss_collective *collectives; /* by their first start */
 	uint32_t collective_count, collective_capacity;
 	struct ss_member *members;
@@ -93,11 +99,21 @@ static inline const struct ss_arrival *ss_joined_arrival(const struct ss_joined 
 	return &joined->ranks[member->rank].arrivals[member->arrival];
 }
 
+/* Whether a rank is compared with another one: they have the same part of the model. */
+static inline bool ss_joined_are_peers(const struct ss_joined *joined, uint32_t rank,
+				       uint32_t other)
+{
+	return joined->roles[rank] == joined->role_count ||
+	       joined->roles[rank] == joined->roles[other];
+}
+
 /* join.c: fills groups with their members, and hosts. */
 SS_MUST_USE bool ss_joined_find_groups(struct ss_joined *joined);
 SS_MUST_USE bool ss_joined_find_hosts(struct ss_joined *joined);
 /* match.c: fills groups, collectives and members. */
 SS_MUST_USE bool ss_joined_match(struct ss_joined *joined);
+/* roles.c: fills stages and roles. */
+SS_MUST_USE bool ss_joined_find_roles(struct ss_joined *joined);
 /* clock_offsets.c: fills clocks from the collectives. */
 SS_MUST_USE bool ss_joined_set_clocks(struct ss_joined *joined);
 

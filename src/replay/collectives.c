@@ -2,6 +2,11 @@
 /*
  * collectives.c - joins the graphs of the ranks at their collectives, and finds the order of all
  * tasks.
+ *
+ * If a stage of a pipeline has no file, its neighbours send to a rank that is not there. Without
+ * more they would wait as long as they did, whatever other ranks do. The next rank of the
+ * neighbour's own stage does the same with a rank of the missing one's stage, at the same time: the
+ * neighbour waits for that one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +15,144 @@
 #include "base/search.h"
 #include "base/sort.h"
 
+/* --- neighbours of ranks without a file ----------------------------------------------------- */
+
+/* An arrival that met nobody waits for a collective of peers. */
+struct lone_arrival {
+	uint32_t collective, rank, arrival;
+};
+
+SS_COMPARATOR(lone_arrival_compare, struct lone_arrival,
+	      SS_ASCENDING(collective) SS_ASCENDING(rank) SS_ASCENDING(arrival))
+
+struct lone_arrivals {
+	struct lone_arrival *items; /* by collective */
+	uint32_t count, capacity, next;
+};
+
+static bool is_send(const struct ss_digest *rank, uint32_t arrival)
+{
+	return rank->arrivals[arrival].kind >= SS_COLLECTIVE_SEND_RECV;
+}
+
+static uint32_t count_sends(const struct ss_digest *rank)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rank->arrival_count; i++)
+		count += is_send(rank, i);
+	return count;
+}
+
+/* The first send or receive from `at` on; its count of arrivals: there is none. */
+static uint32_t next_send(const struct ss_digest *rank, uint32_t at)
+{
+	while (at < rank->arrival_count && !is_send(rank, at))
+		at++;
+	return at;
+}
+
+/* The nearest rank of the same stage that sends as often: its neighbours have files. */
+static uint32_t find_stand_in(const struct ss_joined *joined, uint32_t r)
+{
+	uint32_t sends = count_sends(&joined->ranks[r]);
+
+	for (uint32_t apart = 1; apart < joined->rank_count; apart++)
+		for (int side = 0; side < 2; side++) {
+			uint32_t k = side ? r + apart : r - apart;
+
+			if (k < joined->rank_count && joined->roles[k] == joined->roles[r] &&
+			    count_sends(&joined->ranks[k]) == sends)
+				return k;
+		}
+	return SS_NO_ROW;
+}
+
+/* Whether the partner of this send or receive has no file. */
+static bool is_lone(const struct ss_joined *joined, uint32_t r, uint32_t arrival)
+{
+	uint32_t group = joined->rank_groups[r][joined->ranks[r].arrivals[arrival].group];
+
+	return joined->collective_of[r][arrival] == SS_NO_COLLECTIVE &&
+	       joined->groups[group].count == 1;
+}
+
+/* Lists the sends and receives of a rank that met nobody, with what its stand-in does instead. */
+static void list_lone_arrivals(struct lone_arrivals *out, const struct ss_joined *joined,
+			       uint32_t r)
+{
+	uint32_t peer = find_stand_in(joined, r), at = 0;
+	const struct ss_digest *rank = &joined->ranks[r], *other;
+
+	if (peer == SS_NO_ROW)
+		return;
+	other = &joined->ranks[peer];
+	for (uint32_t i = next_send(rank, 0); i < rank->arrival_count; i = next_send(rank, i + 1)) {
+		at = next_send(other, at);
+		if (is_lone(joined, r, i) && other->arrivals[at].kind == rank->arrivals[i].kind &&
+		    joined->collective_of[peer][at] != SS_NO_COLLECTIVE)
+			out->items[out->count++] =
+				(struct lone_arrival){ joined->collective_of[peer][at], r, i };
+		at++;
+	}
+}
+
+static uint32_t count_lone(const struct ss_joined *joined, uint32_t r)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++)
+		count += is_send(&joined->ranks[r], i) && is_lone(joined, r, i);
+	return count;
+}
+
+/* False: no memory. */
+static bool find_lone_arrivals(struct ss_replay *replay, struct lone_arrivals *out,
+			       const struct ss_joined *joined)
+{
+	bool whole = true;
+
+	*out = (struct lone_arrivals){ 0 };
+	for (uint32_t r = 0; r < joined->rank_count && joined->role_count; r++)
+		out->capacity += count_lone(joined, r);
+	if (!out->capacity)
+		return true;
+	out->items = ss_replay_array(replay, out->capacity, sizeof(*out->items), &whole);
+	for (uint32_t r = 0; whole && r < joined->rank_count; r++)
+		if (joined->roles[r] < joined->role_count && count_lone(joined, r))
+			list_lone_arrivals(out, joined, r);
+	if (whole && out->count)
+		qsort(out->items, out->count, sizeof(*out->items), lone_arrival_compare);
+	return whole;
+}
+
+/* --- collectives ---------------------------------------------------------------------------- */
+
+/* Adds those who wait for this collective, and for whom nobody waits. */
+static void replay_add_lone(struct ss_replay *replay, const struct ss_joined *joined,
+			    struct ss_replay_collective *own, struct lone_arrivals *lone,
+			    uint32_t number)
+{
+	for (; lone->next < lone->count && lone->items[lone->next].collective == number;
+	     lone->next++) {
+		const struct lone_arrival *item = &lone->items[lone->next];
+		uint32_t task =
+			ss_packed_comm_of(&replay->ranks[item->rank],
+					  joined->ranks[item->rank].arrivals[item->arrival].row);
+
+		if (task != SS_NO_TASK && own->count)
+			replay->members[own->first + own->count++] =
+				(struct ss_replay_member){ .rank = item->rank,
+							   .task = task,
+							   .collective = replay->collective_count };
+	}
+}
+
 /* Adds a collective with the members that have tasks, if there are at least two. */
 static void replay_add_collective(struct ss_replay *replay, const struct ss_joined *joined,
-				  const struct ss_collective *collective)
+				  struct lone_arrivals *lone, uint32_t number)
 {
+	const struct ss_collective *collective = &joined->collectives[number];
 	struct ss_replay_collective own = { replay->member_count, 0 };
 
 	for (uint32_t i = 0; i < collective->count; i++) {
@@ -31,6 +170,7 @@ static void replay_add_collective(struct ss_replay *replay, const struct ss_join
 						   .collective = replay->collective_count,
 						   .is_awaited = true };
 	}
+	replay_add_lone(replay, joined, &own, lone, number);
 	if (own.count < 2)
 		return;
 	replay->member_count += own.count;
@@ -49,7 +189,8 @@ struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay,
 
 /* Finds when the last member arrived, as recorded, and how long the others took from then on. */
 static void settle_collective(struct ss_replay *replay,
-			      const struct ss_replay_collective *collective, int64_t *ends_ns)
+			      const struct ss_replay_collective *collective, int64_t *ends_ns,
+			      int64_t *arrived_ns)
 {
 	struct ss_replay_member *members = &replay->members[collective->first];
 	int64_t complete_ns = INT64_MIN;
@@ -59,17 +200,19 @@ static void settle_collective(struct ss_replay *replay,
 
 		ends_ns[i] = offset_ns + ss_packed_transfer_end(&replay->ranks[members[i].rank],
 								members[i].task, &at_ns);
-		if (at_ns + offset_ns > complete_ns)
-			complete_ns = at_ns + offset_ns;
+		arrived_ns[i] = at_ns + offset_ns;
+		if (members[i].is_awaited && arrived_ns[i] > complete_ns)
+			complete_ns = arrived_ns[i];
 	}
 	for (uint32_t i = 0; i < collective->count; i++) {
 		struct ss_replay_member *member = &members[i];
+		int64_t from_ns = arrived_ns[i] > complete_ns ? arrived_ns[i] : complete_ns;
 
 		/* a member that left before the last arrived did not wait for it */
-		if (ends_ns[i] < complete_ns)
+		if (ends_ns[i] < from_ns)
 			continue;
 		ss_packed_settle(&replay->ranks[member->rank], member->task + 1,
-				 ends_ns[i] - complete_ns);
+				 ends_ns[i] - from_ns);
 		ss_replay_transfer_of(replay, member->rank, member->task + 1)->member =
 			collective->first + i + 1;
 	}
@@ -99,14 +242,16 @@ static void list_transfers(struct ss_replay *replay)
 bool ss_replay_settle(struct ss_replay *replay)
 {
 	bool whole = true;
-	int64_t *ends_ns = ss_replay_array(replay, replay->member_count, sizeof(*ends_ns), &whole);
+	size_t room = 2 * (size_t)replay->member_count;
+	int64_t *ends_ns = ss_replay_array(replay, room, sizeof(*ends_ns), &whole);
 
 	if (!whole)
 		return false;
 	list_transfers(replay);
 	for (uint32_t i = 0; i < replay->collective_count; i++)
-		settle_collective(replay, &replay->collectives[i], ends_ns);
-	ss_replay_free_array(replay, ends_ns, replay->member_count, sizeof(*ends_ns));
+		settle_collective(replay, &replay->collectives[i], ends_ns,
+				  ends_ns + replay->member_count);
+	ss_replay_free_array(replay, ends_ns, room, sizeof(*ends_ns));
 	replay->is_settled = true;
 	return true;
 }
@@ -137,16 +282,19 @@ void ss_replay_unsettle(struct ss_replay *replay)
 
 bool ss_replay_join(struct ss_replay *replay, const struct ss_joined *joined)
 {
-	bool whole = true;
+	struct lone_arrivals lone = { 0 };
+	bool whole = !joined || find_lone_arrivals(replay, &lone, joined);
 
 	replay->collective_capacity = joined ? joined->collective_count : 0;
-	replay->member_capacity = joined ? joined->member_count : 0;
+	replay->member_capacity = joined ? joined->member_count + lone.count : 0;
 	replay->collectives = ss_replay_array(replay, replay->collective_capacity,
 					      sizeof(*replay->collectives), &whole);
 	replay->members = ss_replay_array(replay, replay->member_capacity, sizeof(*replay->members),
 					  &whole);
-	if (!whole)
+	if (!whole) {
+		ss_replay_free_array(replay, lone.items, lone.capacity, sizeof(*lone.items));
 		return false;
+	}
 	replay->is_together = joined && replay->rank_count > 1;
 	for (uint32_t i = 0; joined && i < replay->rank_count; i++) {
 		replay->offset_ns[i] = ss_joined_align(joined, i, joined->ranks[i].start_ns);
@@ -156,7 +304,8 @@ bool ss_replay_join(struct ss_replay *replay, const struct ss_joined *joined)
 				       replay->ranks[i].step_count > 0;
 	}
 	for (uint32_t i = 0; joined && i < joined->collective_count; i++)
-		replay_add_collective(replay, joined, &joined->collectives[i]);
+		replay_add_collective(replay, joined, &lone, i);
+	ss_replay_free_array(replay, lone.items, lone.capacity, sizeof(*lone.items));
 	return true;
 }
 

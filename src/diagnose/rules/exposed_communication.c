@@ -8,9 +8,13 @@
  * computed; gradients could have been sent in buckets while backward computed, all but the last
  * one. For a rank whose partners are not recorded, transfer and waiting look alike: the rule
  * reports all exposed time.
+ *
+ * Small collectives that come one after another could be one (small_collectives.h): they are a
+ * finding of their own.
  */
 #include "diagnose/diagnose.h"
 #include "diagnose/evidence/possible_overlap.h"
+#include "diagnose/evidence/small_collectives.h"
 
 /*
  * The transfers of a single rank include waiting for others, and tensor parallel ranks normally
@@ -47,6 +51,11 @@ static const char *const sentences[SETTINGS] = {
 	[SETTING_LONE] = "nothing computes during {time} of communication per step ({count} "
 			 "collective{?|s})",
 };
+
+static const char small_fix[] =
+	"flat = torch.stack(values)        # torch.cat([v.flatten() for v in values])\n"
+	"dist.all_reduce(flat)             # one collective instead of one per value\n"
+	"values = flat.unbind()            # metrics: only in the steps that log them";
 
 struct exposure_tally {
 	int64_t ns;
@@ -138,6 +147,25 @@ static enum ss_status exposure_judge_ranks(struct exposure *exposure, struct ss_
 	return SS_OK;
 }
 
+/* What `look` claimed: collectives that could be part of others. */
+static void exposure_judge_small(struct ss_judgement *judgement)
+{
+	struct ss_finding *finding = NULL;
+
+	for (uint32_t r = 0; r < judgement->rank_count && !judgement->failed; r++) {
+		if (!ss_judgement_count_claims(judgement, r))
+			continue;
+		if (!finding)
+			finding = ss_judgement_add(judgement, SS_NO_ROW,
+						   "Many small collectives, one after another");
+		if (!finding)
+			return;
+		finding->fix = small_fix;
+		finding->to_record = NULL;
+		ss_judgement_take_rank(judgement, finding, r);
+	}
+}
+
 static enum ss_status exposed_communication_judge(struct ss_judgement *judgement,
 						  struct ss_error *err)
 {
@@ -146,19 +174,18 @@ static enum ss_status exposed_communication_judge(struct ss_judgement *judgement
 
 	if (!judgement->joined || judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
+	exposure_judge_small(judgement);
 	ss_arena_init(&exposure.arena, judgement->diagnosis->memory);
 	status = exposure_judge_ranks(&exposure, err);
 	ss_arena_release(&exposure.arena);
 	return status;
 }
 
-/* Only all ranks together show what is waiting and what is transfer. */
+/* All ranks together show what is waiting and what is transfer; one alone what is small. */
 static enum ss_status exposed_communication_look(struct ss_rule_context *context,
 						 struct ss_error *err)
 {
-	(void)context;
-	(void)err;
-	return SS_OK;
+	return context->steps->count ? ss_small_collectives_claim(context, err) : SS_OK;
 }
 
 const struct ss_rule ss_rule_exposed_communication = {

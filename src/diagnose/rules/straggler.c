@@ -22,35 +22,11 @@
 /* From this ratio on the rank calls more operators than the median rank, not larger ones. */
 #define MORE_CALLS 1.05
 
+/* A network that is slower than others of its kind may be all there is: worth it from here on. */
+#define NETWORK_WARN_SHARE 0.1
+
 /* Ranks named in a title, at most. */
 #define LISTED 4
-
-static const char device_fix[] =
-	"nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE,POWER   # or rocm-smi -a\n"
-	"# compare with other GPUs: throttled by heat or power, or shared with\n"
-	"# another process? Take the GPU out of the job until it is repaired";
-static const char work_fix[] =
-	"# give every rank the same amount of work: sort sequences by length and\n"
-	"# deal them out in turn, or pack them to the same number of tokens;\n"
-	"# shard embeddings by lookups, not rows";
-static const char host_fix[] =
-	"numactl --cpunodebind=N --membind=N python train.py   # N: NUMA node\n"
-	"# other processes on its cores (mpstat -P ALL), or a lower CPU clock?\n"
-	"# move work that only this rank does (logging, checkpoints) to a thread";
-static const char python_fix[] =
-	"# move work that only this rank does (logging, checkpoints) to a thread\n"
-	"# or after the last collective, or split it among all ranks\n"
-	"# with_stack=True names its functions";
-static const char shared_fix[] =
-	"nvidia-smi pmon -c 1   # processes on the GPU; AMD: rocm-smi --showpids\n"
-	"# stop the other process or move this rank; to share: NVIDIA MPS or MIG";
-static const char link_fix[] =
-	"nvidia-smi nvlink -e; nvidia-smi topo -m; ibstat\n"
-	"dmesg | grep -i -E 'xid|pcie'\n"
-	"NCCL_DEBUG=INFO python train.py   # the links of the rank's channels\n"
-	"# look for errors, a lane or port that is down, a NIC far from the GPU";
-static const char copies_fix[] =
-	"nvidia-smi -q | grep -A 14 'PCI$'   # link width and speed: compare";
 
 struct straggler_judging {
 	struct ss_judgement *judgement;
@@ -142,7 +118,7 @@ static struct ss_finding *straggler_add_finding(struct straggler_judging *stragg
 
 static void straggler_report_computing(struct straggler_judging *stragglers,
 				       struct ss_finding *finding, const struct ss_straggler *item,
-				       const char *who)
+				       bool is_named, const char *who)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	bool on_host = judgement->joined->ranks[item->rank].device < 0;
@@ -159,7 +135,7 @@ static void straggler_report_computing(struct straggler_judging *stragglers,
 			"%sall of its kernels take %.2f times as long as on the median "
 			"rank: {time} more per step",
 			who, item->kernel_ratio);
-	else if (item->phase == SS_PHASE_OTHER)
+	else if (item->phase == SS_PHASE_OTHER || is_named)
 		ss_judgement_add_evidence(
 			judgement, finding, item->excess_ns,
 			"%sit computes {time} per step longer than the median rank", who);
@@ -181,8 +157,9 @@ static void straggler_report_link(struct straggler_judging *stragglers, struct s
 		ss_judgement_add_evidence(
 			stragglers->judgement, finding, item->excess_ns,
 			"large collectives move %.0f GB/s over each link; such GPUs "
-			"reach %.0f on one host: {time} more per step",
-			link->reached, link->usual);
+			"reach %.0f at these sizes %s: {time} more per step",
+			link->reached, link->usual,
+			link->hosts > 1 ? "with an adapter each" : "on one host");
 	else
 		ss_judgement_add_evidence(
 			stragglers->judgement, finding, item->excess_ns,
@@ -191,16 +168,21 @@ static void straggler_report_link(struct straggler_judging *stragglers, struct s
 			link->groups, link->groups == 1 ? "" : "s", link->ratio);
 }
 
-static void straggler_report_cause(struct straggler_judging *stragglers, struct ss_finding *finding,
+/* Returns whether it calls a function that the others do not, and that takes most of the time. */
+static bool straggler_report_cause(struct straggler_judging *stragglers, struct ss_finding *finding,
 				   const struct ss_straggler *item, const char *who)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
-	bool on_host = judgement->joined->ranks[item->rank].device < 0;
+	bool on_host = judgement->joined->ranks[item->rank].device < 0, own = false;
 
 	switch (item->cause) {
-	case SS_LATE_KERNELS:
 	case SS_LATE_WORK:
-		straggler_report_computing(stragglers, finding, item, who);
+		own = on_host && ss_straggler_report_functions(judgement, finding, item->rank,
+							       item->excess_ns, true);
+		straggler_report_computing(stragglers, finding, item, own, who);
+		break;
+	case SS_LATE_KERNELS:
+		straggler_report_computing(stragglers, finding, item, false, who);
 		break;
 	case SS_LATE_COPIES:
 		ss_judgement_add_evidence(
@@ -215,7 +197,10 @@ static void straggler_report_cause(struct straggler_judging *stragglers, struct 
 				: "%sits GPU is idle {time} per step longer than that of "
 				  "the median rank: its host %s",
 			who, straggler_host_phrase(item->idle_cause, on_host));
-		ss_straggler_report_functions(judgement, finding, item->rank, item->excess_ns);
+		(void)ss_straggler_report_functions(judgement, finding, item->rank, item->excess_ns,
+						    false);
+		if (!on_host)
+			ss_straggler_report_gaps(judgement, finding, item, who);
 		break;
 	case SS_LATE_SHARED:
 		ss_judgement_add_evidence(
@@ -231,34 +216,35 @@ static void straggler_report_cause(struct straggler_judging *stragglers, struct 
 	default:
 		break;
 	}
+	return own;
 }
 
 static const char *straggler_fix(const struct straggler_judging *stragglers,
 				 const struct ss_straggler *item)
 {
-	static const char *const fixes[][2] = {
-		/* with a device, without */
-		[SS_LATE_KERNELS] = { device_fix, host_fix },
-		[SS_LATE_WORK] = { work_fix, work_fix },
-		[SS_LATE_COPIES] = { copies_fix, copies_fix },
-		[SS_LATE_HOST] = { host_fix, python_fix },
-		[SS_LATE_SHARED] = { shared_fix, shared_fix },
-		[SS_LATE_LINK] = { link_fix, link_fix },
-	};
 	bool on_host = stragglers->judgement->joined->ranks[item->rank].device < 0;
-	const char *fix = item->cause < SS_COUNT(fixes) ? fixes[item->cause][on_host] : NULL;
+	const char *fix = ss_straggler_advice(item, on_host);
 
 	return fix ? fix : stragglers->judgement->rule->fix;
 }
 
-/* No other link of the job is faster: only the GPU's usual bandwidth can be compared with. */
-static void straggler_report_no_peer(struct ss_finding *finding)
+/*
+ * No other link of the job is faster: only the GPU's usual bandwidth can be compared with. Networks
+ * differ more than links within a host: hosts may have one adapter for all GPUs.
+ */
+static void straggler_report_no_peer(struct ss_finding *finding, const struct ss_slow_link *link)
 {
 	finding->confidence = SS_CONFIDENCE_LOW;
 	finding->reason = "with one group the trace does not show which link is slow";
 	finding->to_record =
 		"run all_reduce_perf of nccl-tests on pairs of GPUs: the slow pair has "
 		"the slow link";
+	if (link->hosts < 2)
+		return;
+	finding->warn_share = NETWORK_WARN_SHARE;
+	finding->reason = "one link or all: the trace does not show how fast the network is";
+	finding->to_record = "run all_reduce_perf of nccl-tests on pairs of hosts: if all pairs are "
+			     "as slow, it is the network";
 }
 
 static void straggler_report_confidence(struct ss_finding *finding, const struct ss_straggler *item)
@@ -289,12 +275,15 @@ static void straggler_report(struct straggler_judging *stragglers, struct ss_fin
 	struct ss_judgement *judgement = stragglers->judgement;
 	const struct ss_digest *rank = &judgement->joined->ranks[item->rank];
 	const char *host = ss_strings_text(&rank->texts, rank->host);
+	/* what only this rank does is no larger share of the work of all */
+	static const struct ss_straggler own_work = { .cause = SS_LATE_HOST };
 	char who[40] = "";
+	bool own;
 
 	if (finding->is_joint)
 		snprintf(who, sizeof(who),
 			 "rank %lld: ", straggler_rank_number(stragglers, item->rank));
-	straggler_report_cause(stragglers, finding, item, who);
+	own = straggler_report_cause(stragglers, finding, item, who);
 	if (item == &stragglers->verdict.stage)
 		ss_judgement_add_evidence(
 			judgement, finding, item->late_ns,
@@ -312,9 +301,10 @@ static void straggler_report(struct straggler_judging *stragglers, struct ss_fin
 	if (*host && finding->rank != SS_NO_ROW)
 		ss_judgement_add_evidence(judgement, finding, 0, "%sit runs on %s", who, host);
 	if (!finding->reason)
-		finding->fix = straggler_fix(stragglers, item);
+		finding->fix = own ? ss_straggler_advice(&own_work, true)
+				   : straggler_fix(stragglers, item);
 	if (item->cause == SS_LATE_LINK && stragglers->verdict.link.of_group)
-		straggler_report_no_peer(finding);
+		straggler_report_no_peer(finding, &stragglers->verdict.link);
 	else
 		straggler_report_confidence(finding, item);
 }
@@ -502,7 +492,7 @@ static void straggler_report_devices(struct straggler_judging *stragglers)
 		if (!finding)
 			return;
 		straggler_claim(stragglers, finding, item);
-		straggler_report_cause(stragglers, finding, item, "");
+		(void)straggler_report_cause(stragglers, finding, item, "");
 		finding->fix = straggler_fix(stragglers, item);
 		finding->confidence = SS_CONFIDENCE_MEDIUM;
 		finding->reason = "its kernels are slower; other waits hide its lateness";

@@ -2,8 +2,8 @@
 /*
  * figures.c - what ranks are compared by: each figure of each rank, and what the others have.
  *
- * All ranks are compared with all others. The middle of a figure is found once for the job; what it
- * is without one rank follows from that.
+ * A rank is compared with its peers: those of its stage in a pipeline, else all others. The middle
+ * of a figure is found once for each role; what it is without one rank follows from that.
  */
 #include <stddef.h>
 
@@ -85,30 +85,44 @@ static int64_t rank_figure(const struct ss_digest *rank, uint32_t figure)
 
 /* --- of all ranks ---------------------------------------------------------------------- */
 
+/* Whether a rank counts for a role; the last one is that of all ranks. */
+static bool is_of_role(const struct ss_joined *joined, uint32_t r, uint32_t role)
+{
+	return role == joined->role_count || joined->roles[r] == role;
+}
+
 static void fill_figure(struct ss_straggler_judge *judge, uint32_t figure)
 {
 	const struct ss_joined *joined = judge->joined;
 	int64_t *own = judge->figures + (size_t)figure * joined->rank_count;
-	uint32_t count = 0;
 
-	for (uint32_t r = 0; r < joined->rank_count; r++) {
+	for (uint32_t r = 0; r < joined->rank_count; r++)
 		own[r] = rank_figure(&joined->ranks[r], figure);
-		if (joined->ranks[r].step_count)
-			judge->values[count++] = own[r];
+	for (uint32_t role = 0; role <= joined->role_count; role++) {
+		uint32_t count = 0;
+
+		for (uint32_t r = 0; r < joined->rank_count; r++)
+			if (joined->ranks[r].step_count && is_of_role(joined, r, role))
+				judge->values[count++] = own[r];
+		judge->role_ranks[role] = count;
+		judge->middles[role * SS_FIGURES + figure] = ss_middle_of(judge->values, count);
 	}
-	judge->middles[figure] = ss_middle_of(judge->values, count);
 }
 
-/* The two ranks that are latest in a step, and the median. */
-static void find_latest_in_step(struct ss_straggler_judge *judge, uint32_t s)
+/* The two ranks of a role that are latest in a step, and the median. */
+static void find_latest_in_step(struct ss_straggler_judge *judge, uint32_t s, uint32_t role)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
-	struct ss_straggler_step_lateness *late = &judge->late[s];
+	struct ss_straggler_step_lateness *late =
+		&judge->late[(size_t)role * lateness->step_count + s];
+	uint32_t count = 0;
 
 	for (uint32_t r = 0; r < lateness->rank_count; r++) {
 		int64_t late_ns = ss_late_step_own(ss_late_step_of(lateness, r, s));
 
-		judge->values[r] = late_ns;
+		if (!is_of_role(judge->joined, r, role))
+			continue;
+		judge->values[count++] = late_ns;
 		if (late_ns > late->worst_ns) {
 			late->second_ns = late->worst_ns;
 			late->worst_ns = late_ns;
@@ -116,13 +130,13 @@ static void find_latest_in_step(struct ss_straggler_judge *judge, uint32_t s)
 			late->second_ns = late_ns;
 		}
 	}
-	late->middle = ss_middle_of(judge->values, lateness->rank_count);
+	late->middle = ss_middle_of(judge->values, count);
 }
 
 bool ss_straggler_measure(struct ss_straggler_judge *judge)
 {
 	const struct ss_joined *joined = judge->joined;
-	size_t steps = 1;
+	size_t steps = 1, roles = (size_t)joined->role_count + 1;
 
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		const struct ss_digest *rank = &joined->ranks[r];
@@ -134,15 +148,19 @@ bool ss_straggler_measure(struct ss_straggler_judge *judge)
 	judge->figures = SS_ARENA_NEW(judge->arena, int64_t,
 				      (size_t)SS_FIGURES * joined->rank_count + 1);
 	judge->late = SS_ARENA_NEW(judge->arena, struct ss_straggler_step_lateness,
-				   (size_t)judge->lateness.step_count + 1);
-	judge->steps = SS_ARENA_NEW(judge->arena, struct ss_straggler_step, steps);
+				   roles * judge->lateness.step_count + 1);
+	judge->middles = SS_ARENA_NEW(judge->arena, struct ss_middle, roles * SS_FIGURES);
+	judge->role_ranks = SS_ARENA_NEW(judge->arena, uint32_t, roles);
+	judge->steps = SS_ARENA_NEW(judge->arena, struct ss_straggler_step, roles * steps);
 	judge->step_capacity = (uint32_t)steps;
-	if (!judge->figures || !judge->late || !judge->steps)
+	if (!judge->figures || !judge->late || !judge->steps || !judge->middles ||
+	    !judge->role_ranks)
 		return false;
 	for (uint32_t figure = 0; figure < SS_FIGURES; figure++)
 		fill_figure(judge, figure);
-	for (uint32_t s = 0; s < judge->lateness.step_count; s++)
-		find_latest_in_step(judge, s);
+	for (uint32_t role = 0; role < roles; role++)
+		for (uint32_t s = 0; s < judge->lateness.step_count; s++)
+			find_latest_in_step(judge, s, role);
 	return true;
 }
 
@@ -154,7 +172,8 @@ int64_t ss_straggler_own_figure(const struct ss_straggler_judge *judge, uint32_t
 int64_t ss_straggler_usual_figure(const struct ss_straggler_judge *judge, uint32_t r,
 				  uint32_t figure)
 {
-	const struct ss_middle *middle = &judge->middles[figure];
+	const struct ss_middle *middle =
+		&judge->middles[judge->joined->roles[r] * SS_FIGURES + figure];
 
 	return judge->joined->ranks[r].step_count
 		       ? ss_middle_without(middle, ss_straggler_own_figure(judge, r, figure))
@@ -173,12 +192,14 @@ static const struct ss_rank_step *find_rank_step(const struct ss_digest *rank, u
 									   : NULL;
 }
 
-/* The ranks in the step with this number; computed at the first call. */
-static struct ss_straggler_step *figures_of_step(struct ss_straggler_judge *judge, uint32_t number)
+/* The peers of a rank in the step with this number; computed at the first call. */
+static struct ss_straggler_step *figures_of_step(struct ss_straggler_judge *judge, uint32_t number,
+						 uint32_t own)
 {
 	const struct ss_joined *joined = judge->joined;
 	struct ss_straggler_step *steps =
-		&judge->steps[number < judge->step_capacity ? number : judge->step_capacity - 1];
+		&judge->steps[(size_t)joined->roles[own] * judge->step_capacity +
+			      (number < judge->step_capacity ? number : judge->step_capacity - 1)];
 	int64_t *loose_ns = judge->values + joined->rank_count + 1;
 	uint32_t computed = 0, count = 0;
 
@@ -187,7 +208,7 @@ static struct ss_straggler_step *figures_of_step(struct ss_straggler_judge *judg
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		const struct ss_rank_step *step = find_rank_step(&joined->ranks[r], number);
 
-		if (!step)
+		if (!step || !ss_joined_are_peers(joined, own, r))
 			continue;
 		loose_ns[count++] = step->loose_ns;
 		if (step->compute_ns >= 0)
@@ -203,7 +224,7 @@ bool ss_straggler_computes_more(struct ss_straggler_judge *judge, uint32_t r, ui
 				int percent)
 {
 	const struct ss_rank_step *step = find_rank_step(&judge->joined->ranks[r], number);
-	const struct ss_middle *compute = &figures_of_step(judge, number)->compute;
+	const struct ss_middle *compute = &figures_of_step(judge, number, r)->compute;
 	int64_t own_ns = step ? step->compute_ns : -1;
 	bool is_in = own_ns >= 0;
 	int64_t usual_ns = is_in ? ss_middle_without(compute, own_ns) : ss_middle_median(compute);
@@ -214,7 +235,7 @@ bool ss_straggler_computes_more(struct ss_straggler_judge *judge, uint32_t r, ui
 int64_t ss_straggler_loose_margin(struct ss_straggler_judge *judge, uint32_t r, uint32_t number)
 {
 	const struct ss_rank_step *own = find_rank_step(&judge->joined->ranks[r], number);
-	const struct ss_middle *loose = &figures_of_step(judge, number)->loose;
+	const struct ss_middle *loose = &figures_of_step(judge, number, r)->loose;
 
 	return own && loose->count > 1 ? own->loose_ns - ss_middle_without(loose, own->loose_ns)
 				       : 0;

@@ -46,29 +46,39 @@ struct ss_straggler_judge {
 	struct ss_lateness lateness;
 	struct ss_arena *arena;
 	int64_t *values;
-	int64_t *step_values;                    /* as many as a rank has steps */
-	int64_t *gap_values;                     /* as many as a rank has gaps */
-	uint8_t *stands_out;                     /* rank after rank, per step */
-	uint8_t *is_regular;                     /* per rank: it stands out in nearly all steps */
-	uint32_t regulars;                       /* how many ranks do */
-	int64_t step_ns;                         /* median over ranks */
-	int64_t *figures;                        /* enum ss_straggler_figure, each of all ranks */
-	struct ss_middle middles[SS_FIGURES];    /* of the ranks that have steps */
+	int64_t *step_values; /* as many as a rank has steps */
+	int64_t *gap_values;  /* as many as a rank has gaps */
+	uint8_t *stands_out;  /* rank after rank, per step */
+	uint8_t *is_regular;  /* per rank: it stands out in nearly all steps */
+	uint32_t regulars;    /* how many ranks do */
+	int64_t step_ns;      /* median over ranks */
+	int64_t *figures;     /* enum ss_straggler_figure, each of all ranks */
+	/* by role; the last of each are of all ranks */
+	struct ss_middle *middles;               /* SS_FIGURES each, of the ranks that have steps */
 	struct ss_straggler_step_lateness *late; /* per step of the lateness */
 	struct ss_straggler_step *steps;         /* by number */
+	uint32_t *role_ranks;                    /* how many ranks with steps */
 	uint32_t step_capacity;
 	uint32_t *works; /* per rank without a device: which work it has; NULL: not computed yet */
 	uint32_t *as_many;   /* per work: how many ranks with steps have the same or similar work */
 	uint32_t with_steps; /* ranks that have steps */
-	struct ss_straggler_kernel *kernels; /* by name; NULL: not computed yet */
-	uint32_t **kernel_names;             /* per rank: the name of each of its kernels */
-	bool failed;                         /* no memory */
+	struct ss_straggler_kernel *kernels; /* by role and name; NULL: not computed yet */
+	uint32_t kernel_name_count;
+	uint32_t **kernel_names; /* per rank: the name of each of its kernels */
+	bool failed;             /* no memory */
 };
 
 /* Fills figures, middles and late, once the lateness is known. False: no memory. */
 SS_MUST_USE bool ss_straggler_measure(struct ss_straggler_judge *judge);
 
-/* A figure of a rank, and the median of the others that have steps; 0 of none. */
+/* How late the peers of a rank are in a step of the lateness. */
+static inline struct ss_straggler_step_lateness *ss_straggler_peer_lateness(
+	const struct ss_straggler_judge *judge, uint32_t r, uint32_t step)
+{
+	return &judge->late[(size_t)judge->joined->roles[r] * judge->lateness.step_count + step];
+}
+
+/* A figure of a rank, and the median of its peers that have steps; 0 of none. */
 int64_t ss_straggler_own_figure(const struct ss_straggler_judge *judge, uint32_t r,
 				uint32_t figure);
 int64_t ss_straggler_usual_figure(const struct ss_straggler_judge *judge, uint32_t r,
@@ -78,7 +88,7 @@ int64_t ss_straggler_usual_figure(const struct ss_straggler_judge *judge, uint32
 int64_t ss_straggler_median(int64_t *values, uint32_t count);
 
 /*
- * How much longer a rank's host takes for a step than the median of the others', without the time
+ * How much longer a rank's host takes for a step than the median of its peers', without the time
  * in which they were blocked in calls while their devices waited for other ranks.
  */
 int64_t ss_straggler_pace_excess(struct ss_straggler_judge *judge, uint32_t r);

@@ -104,12 +104,30 @@ static void charge_lateness(const int64_t own_ns[SS_OWN_PARTS], const struct usu
 	late_add_time(&out->own_ns[SS_OWN_IDLE_BY(SS_IDLE_UNKNOWN)], left_ns);
 }
 
+/*
+ * Collectives on several streams, or that a framework starts together, are waited for at the same
+ * time: what is counted of a rank ends here, on its own clock.
+ */
+struct counted_until {
+	int64_t late_ns, gain_ns;
+};
+
+/* How much of a time that ends at `at_ns` was not counted yet. */
+static int64_t count_new_time(int64_t *until_ns, int64_t at_ns, int64_t time_ns)
+{
+	int64_t new_ns = at_ns - *until_ns < time_ns ? at_ns - *until_ns : time_ns;
+
+	if (at_ns > *until_ns)
+		*until_ns = at_ns;
+	return new_ns > 0 ? new_ns : 0;
+}
+
 /* Adds to the step of each member how late it was, and to the last one's what it cost. */
 static void add_collective_lateness(struct ss_lateness *lateness, const struct ss_joined *joined,
 				    const struct ss_collective *collective,
-				    struct usual_parts *usual)
+				    struct usual_parts *usual, struct counted_until *until)
 {
-	int64_t second_ns = INT64_MAX, own_ns[SS_OWN_PARTS];
+	int64_t second_ns = INT64_MAX, last_at_ns = 0, own_ns[SS_OWN_PARTS];
 
 	find_usual_parts(joined, collective, usual);
 	for (uint32_t i = 0; i < collective->count; i++) {
@@ -119,10 +137,13 @@ static void add_collective_lateness(struct ss_lateness *lateness, const struct s
 		int64_t late_ns = collective->longest_ns - dur_ns;
 		struct ss_late_step *out = late_step_at(lateness, member->rank, collective->step);
 
-		if (member->rank != collective->last_rank && dur_ns < second_ns)
+		if (member->rank == collective->last_rank)
+			last_at_ns = arrival->start_ns;
+		else if (dur_ns < second_ns)
 			second_ns = dur_ns;
-		late_add_time(&out->late_ns, late_ns);
 		out->worst_ns = late_ns > out->worst_ns ? late_ns : out->worst_ns;
+		late_ns = count_new_time(&until[member->rank].late_ns, arrival->start_ns, late_ns);
+		late_add_time(&out->late_ns, late_ns);
 		member_own_parts(joined, member, own_ns);
 		charge_lateness(own_ns, usual, late_ns, out);
 	}
@@ -130,7 +151,8 @@ static void add_collective_lateness(struct ss_lateness *lateness, const struct s
 		struct ss_late_step *last = late_step_at(lateness, collective->last_rank,
 							 collective->step);
 
-		int64_t gain_ns = second_ns - collective->transfer_ns;
+		int64_t gain_ns = count_new_time(&until[collective->last_rank].gain_ns, last_at_ns,
+						 second_ns - collective->transfer_ns);
 
 		late_add_time(&last->gain_ns, gain_ns);
 		late_add_time(&last->lost_ns, gain_ns < INT64_MAX / collective->count
@@ -155,6 +177,8 @@ bool ss_late_find(struct ss_lateness *lateness, const struct ss_joined *joined,
 		  struct ss_arena *arena)
 {
 	struct usual_parts usual;
+	struct counted_until *until = SS_ARENA_NEW(arena, struct counted_until,
+						   (size_t)joined->rank_count + 1);
 
 	*lateness = (struct ss_lateness){ .arena = arena, .rank_count = joined->rank_count };
 	if (!late_find_steps(lateness, joined))
@@ -164,11 +188,14 @@ bool ss_late_find(struct ss_lateness *lateness, const struct ss_joined *joined,
 	lateness->step_ns = SS_ARENA_NEW(arena, int64_t, (size_t)joined->rank_count + 1);
 	usual.values = SS_ARENA_NEW(arena, int64_t,
 				    ((size_t)joined->rank_count + 1) * SS_OWN_PARTS);
-	if (!lateness->items || !lateness->step_ns || !usual.values)
+	if (!lateness->items || !lateness->step_ns || !usual.values || !until)
 		return false;
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		until[r] = (struct counted_until){ -SS_MOMENT_MAX, -SS_MOMENT_MAX };
 	for (uint32_t i = 0; i < joined->collective_count; i++)
 		if (joined->collectives[i].is_symmetric && joined->collectives[i].step != SS_NO_ROW)
-			add_collective_lateness(lateness, joined, &joined->collectives[i], &usual);
+			add_collective_lateness(lateness, joined, &joined->collectives[i], &usual,
+						until);
 	find_step_times(lateness, joined);
 	return true;
 }

@@ -7,6 +7,7 @@
  * takes from them, so by very different amounts.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "diagnose/stragglers/judge.h"
 
@@ -43,13 +44,39 @@ static int64_t lateness_margin(struct ss_straggler_judge *judge, uint32_t r, uin
 {
 	int64_t late_ns = ss_late_step_own(ss_late_step_of(&judge->lateness, r, step));
 
-	return late_ns - ss_middle_without(&judge->late[step].middle, late_ns);
+	return late_ns -
+	       ss_middle_without(&ss_straggler_peer_lateness(judge, r, step)->middle, late_ns);
 }
 
 /* How much more it does outside of operators than the median of the others, in a step. */
 static int64_t loose_margin_in(struct ss_straggler_judge *judge, uint32_t r, uint32_t step)
 {
 	return ss_straggler_loose_margin(judge, r, judge->lateness.numbers[step]);
+}
+
+/*
+ * With fewer steps, the usual distance from the median may be small by chance. A margin that is
+ * further above the median than this multiple of it counts as much as one that is not: one step
+ * in which the fault is much worse must not hide it.
+ */
+#define OUTLIER_STEPS_MIN 5
+#define OUTLIER_TIMES 5
+
+/* The margin beyond which it is an outlier. */
+static int64_t outlier_margin(int64_t *margins, int64_t *scratch, uint32_t count)
+{
+	int64_t median_ns, away_ns;
+
+	if (count < OUTLIER_STEPS_MIN)
+		return INT64_MAX;
+	for (uint32_t i = 0; i < count; i++)
+		scratch[i] = margins[i];
+	median_ns = ss_straggler_median(scratch, count);
+	for (uint32_t i = 0; i < count; i++)
+		scratch[i] = llabs(margins[i] - median_ns);
+	away_ns = ss_straggler_median(scratch, count);
+	return away_ns < INT64_MAX / 2 / OUTLIER_TIMES ? median_ns + OUTLIER_TIMES * away_ns
+						       : INT64_MAX;
 }
 
 /* Of a difference between ranks, over the steps. */
@@ -63,10 +90,14 @@ static struct margin_spread margin_spread_of(struct ss_straggler_judge *judge, u
 								  uint32_t, uint32_t))
 {
 	struct margin_spread spread = { .steps = judge->lateness.step_count };
+	int64_t *margins = judge->step_values, most_ns;
 	double sum = 0, squares = 0;
 
+	for (uint32_t s = 0; s < spread.steps; s++)
+		margins[s] = margin_in(judge, r, s);
+	most_ns = outlier_margin(margins, margins + spread.steps, spread.steps);
 	for (uint32_t s = 0; s < spread.steps; s++) {
-		double margin = (double)margin_in(judge, r, s);
+		double margin = (double)(margins[s] < most_ns ? margins[s] : most_ns);
 
 		sum += margin;
 		squares += margin * margin;

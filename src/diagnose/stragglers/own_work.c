@@ -27,9 +27,13 @@ enum { FRAME_NEW = 0, FRAME_OTHER, FRAME_OWN };
 
 struct function_finder {
 	struct ss_rule_context *look;
-	struct ss_code_places sites;
-	uint8_t *kinds; /* per name */
+	struct ss_code_places sites; /* time outside of operators */
+	struct ss_code_places whole; /* and with them */
+	uint8_t *kinds;              /* per name */
 };
+
+#define OUTSIDE " takes {time} per step outside of operators"
+#define WHOLE " takes {time} per step with its operators"
 
 static bool is_program_function(const struct function_finder *finder, uint32_t row)
 {
@@ -48,30 +52,54 @@ static bool is_program_function(const struct function_finder *finder, uint32_t r
 	return finder->kinds[id] == FRAME_OWN;
 }
 
-/* Time belongs to the innermost function of the program, unless an operator is in between. */
+/* Time belongs to the innermost function of the program. */
 static void add_function_time(void *context, uint32_t row, int64_t from_ns, int64_t to_ns)
 {
 	struct function_finder *finder = context;
 	const struct ss_trace *trace = finder->look->trace;
 	const uint32_t marks = SS_ROW_OP | SS_ROW_PYTHON | SS_NAME_DATALOADER | SS_NAME_COMM_RANGE;
+	bool in_operator = false;
 
 	for (uint32_t tries = 0; tries < SS_OUTWARD_MAX; tries++) {
 		row = ss_outward_find(trace, row, marks);
 		if (row == SS_NO_ROW)
 			return;
-		if (trace->slices.kind[row] == SS_KIND_OP ||
-		    (ss_slice_flags(trace, row) & (SS_NAME_DATALOADER | SS_NAME_COMM_RANGE)))
+		if (ss_slice_flags(trace, row) & (SS_NAME_DATALOADER | SS_NAME_COMM_RANGE))
 			return;
+		in_operator |= trace->slices.kind[row] == SS_KIND_OP;
 		if (is_program_function(finder, row)) {
-			ss_code_places_add(&finder->sites, trace->slices.name[row], row,
+			ss_code_places_add(&finder->whole, trace->slices.name[row], row,
 					   to_ns - from_ns);
+			if (!in_operator)
+				ss_code_places_add(&finder->sites, trace->slices.name[row], row,
+						   to_ns - from_ns);
 			return;
 		}
 		row = trace->slices.parent[row];
 	}
 }
 
-/* Sums the time of each function over the steps, and adds the longest as evidence. */
+/* Adds the functions with the longest time as evidence. */
+static void add_longest_functions(struct function_finder *finder, struct ss_code_places *sites,
+				  bool with_operators)
+{
+	struct ss_rule_context *look = finder->look;
+
+	ss_code_places_sort(sites);
+	for (uint32_t i = 0; i < sites->count && i < FUNCTIONS_MAX; i++) {
+		const struct ss_code_place *site = &sites->items[i];
+		struct ss_fact fact = { site->weight_ns, 0, site->row };
+		const char *name = ss_code_function_name(
+			ss_strings_text(&look->trace->names, site->name));
+
+		if (with_operators)
+			ss_rule_add_evidence(look, fact, "%s" WHOLE, name);
+		else
+			ss_rule_add_evidence(look, fact, "%s" OUTSIDE, name);
+	}
+}
+
+/* Sums the time of each function over the steps. */
 static enum ss_status find_functions(struct function_finder *finder, struct ss_arena *scratch,
 				     struct ss_error *err)
 {
@@ -81,20 +109,14 @@ static enum ss_status find_functions(struct function_finder *finder, struct ss_a
 	if (!finder->kinds)
 		return ss_fail_memory(err, "the functions of a rank");
 	SS_TRY(ss_code_places_init(&finder->sites, look, err));
+	SS_TRY(ss_code_places_init(&finder->whole, look, err));
 	for (uint32_t i = 0; i < look->steps->count; i++)
 		ss_cpu_visit_time(look->trace, look->graph->main, look->steps->items[i],
 				  add_function_time, finder);
-	if (finder->sites.failed)
+	if (finder->sites.failed || finder->whole.failed)
 		return ss_fail_memory(err, "the functions of a rank");
-	ss_code_places_sort(&finder->sites);
-	for (uint32_t i = 0; i < finder->sites.count && i < FUNCTIONS_MAX; i++) {
-		const struct ss_code_place *site = &finder->sites.items[i];
-		const char *name = ss_strings_text(&look->trace->names, site->name);
-
-		ss_rule_add_evidence(look, (struct ss_fact){ site->weight_ns, 0, site->row },
-				     "%s takes {time} per step outside of operators",
-				     ss_code_function_name(name));
-	}
+	add_longest_functions(finder, &finder->sites, false);
+	add_longest_functions(finder, &finder->whole, true);
 	return SS_OK;
 }
 
@@ -110,6 +132,7 @@ enum ss_status ss_straggler_collect_functions(struct ss_rule_context *look, stru
 	ss_arena_init(&scratch, look->memory);
 	status = find_functions(&finder, &scratch, err);
 	ss_code_places_release(&finder.sites);
+	ss_code_places_release(&finder.whole);
 	ss_arena_release(&scratch);
 	return status;
 }
@@ -148,17 +171,18 @@ static int64_t usual_function_time(const struct ss_judgement *judgement, uint32_
 	return count ? ss_nth_smallest(values, count, (count - 1) / 2) : 0;
 }
 
-void ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_finding *finding,
-				   uint32_t rank, int64_t excess_ns)
+bool ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_finding *finding,
+				   uint32_t rank, int64_t excess_ns, bool with_operators)
 {
 	const struct ss_rank_findings *findings = judgement->rank_findings[rank];
 	const struct ss_found_part *part = &findings->parts[judgement->number];
 	struct ss_arena arena;
+	bool is_only_here = false;
 	uint32_t named = 0;
 	int64_t *values;
 
 	if (part->fact_from == part->fact_to)
-		return;
+		return false;
 	ss_arena_init(&arena, judgement->diagnosis->memory);
 	values = SS_ARENA_NEW(&arena, int64_t, (size_t)judgement->rank_count + 1);
 	judgement->failed |= !values;
@@ -170,14 +194,44 @@ void ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_fin
 						      .line = *line ? line : NULL,
 						      .weight_ns = fact->weight_ns,
 						      .steps = findings->step_count };
-		int64_t more_ns = function_time_on(judgement, rank, text, line) -
-				  usual_function_time(judgement, rank, text, line, values);
+		int64_t usual_ns = usual_function_time(judgement, rank, text, line, values);
+		int64_t more_ns = function_time_on(judgement, rank, text, line) - usual_ns;
 
-		if (more_ns <= 0 || more_ns < excess_ns / NAMED_PART)
+		if ((strstr(text, WHOLE) != NULL) != with_operators || more_ns <= 0 ||
+		    more_ns < excess_ns / NAMED_PART)
 			continue;
+		is_only_here |= usual_ns == 0 && more_ns >= excess_ns / 2;
 		judgement->failed |= !ss_finding_add_evidence(judgement->diagnosis, finding,
 							      &evidence);
 		named++;
 	}
+	ss_arena_release(&arena);
+	return is_only_here;
+}
+
+void ss_straggler_report_gaps(struct ss_judgement *judgement, struct ss_finding *finding,
+			      const struct ss_straggler *item, const char *who)
+{
+	const struct ss_digest *rank = &judgement->joined->ranks[item->rank];
+	struct ss_arena arena;
+	uint32_t most = 0;
+	int64_t *times_ns;
+
+	ss_arena_init(&arena, judgement->diagnosis->memory);
+	times_ns = SS_ARENA_NEW(&arena, int64_t, (size_t)rank->texts.count + 1);
+	judgement->failed |= !times_ns;
+	for (uint32_t i = 0; times_ns && i < rank->gap_count; i++) {
+		uint32_t host = rank->gaps[i].host;
+
+		if (!host)
+			continue;
+		ss_ns_add(&times_ns[host], rank->gaps[i].end_ns - rank->gaps[i].start_ns);
+		most = !most || times_ns[host] > times_ns[most] ? host : most;
+	}
+	if (most && rank->step_count && times_ns[most] / rank->step_count >= item->excess_ns / 2)
+		ss_judgement_add_evidence(
+			judgement, finding, times_ns[most] / rank->step_count,
+			"%swhile its GPU is idle, its host is in %s: {time} per step", who,
+			ss_strings_text(&rank->texts, most));
 	ss_arena_release(&arena);
 }

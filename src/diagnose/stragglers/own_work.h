@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * own_work.h - functions of the program that take longer on one rank than on the others, for
- * ranks without a device.
+ * ranks without a device; and what a host does while its device is idle.
  */
 #ifndef SS_DIAGNOSE_STRAGGLERS_OWN_WORK_H
 #define SS_DIAGNOSE_STRAGGLERS_OWN_WORK_H
 
 #include "diagnose/rule.h"
+#include "diagnose/stragglers/verdict.h"
 
 /*
- * Adds a sentence for each function of the program with its time outside of operators, the longest
- * first. Adds nothing for ranks with a device, without collectives or without stacks.
+ * Adds a sentence for each function of the program with its time outside of operators, and one with
+ * all of its time, the longest first. Adds nothing for ranks with a device, without collectives or
+ * without stacks.
  */
 SS_MUST_USE
 enum ss_status ss_straggler_collect_functions(struct ss_rule_context *look, struct ss_error *err);
 
 /*
  * Adds those sentences of a rank to a finding whose functions take longer than on the median of the
- * others, by a tenth of `excess_ns` (per step) at least.
+ * others, by a tenth of `excess_ns` (per step) at least. True: one of them makes up most of that,
+ * and the others do not call it.
  */
-void ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_finding *finding,
-				   uint32_t rank, int64_t excess_ns);
+bool ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_finding *finding,
+				   uint32_t rank, int64_t excess_ns, bool with_operators);
+
+/*
+ * Adds what the host of a rank did while its device was idle, if one thing explains half of the
+ * excess. `who` stands before the sentence: "rank 3: ", or nothing.
+ */
+void ss_straggler_report_gaps(struct ss_judgement *judgement, struct ss_finding *finding,
+			      const struct ss_straggler *item, const char *who);
 
 #endif

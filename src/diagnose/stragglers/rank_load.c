@@ -126,6 +126,7 @@ bool ss_rank_loads_find(struct ss_rank_loads *loads, const struct ss_judgement *
 {
 	*loads = (struct ss_rank_loads){ .arena = arena,
 					 .graphs = judgement->graphs,
+					 .joined = judgement->joined,
 					 .rank_count = judgement->rank_count };
 	for (uint32_t i = 0; i < loads->rank_count; i++)
 		if (loads->graphs[i].step_count > loads->step_count)
@@ -184,20 +185,22 @@ static double load_in_class(const struct ss_load_class *class, const struct ss_r
 }
 
 /*
- * Ranks with as many launches are peers: the same stage of a pipeline. Where most others have
- * another number of them, hosts are compared by what a launch takes, devices by all that ran.
+ * Of the peers of a rank, those with as many launches have the same part of the model. Where most
+ * others have another number of them, hosts are compared by what a launch takes, devices by all
+ * that ran.
  */
-static struct ss_load_class make_load_class(const struct ss_rank_loads *loads,
-					    const struct ss_rank_load *own, uint32_t step,
-					    uint32_t phase, enum ss_load_kind kind)
+static struct ss_load_class make_load_class(const struct ss_rank_loads *loads, uint32_t rank,
+					    uint32_t step, uint32_t phase, enum ss_load_kind kind)
 {
-	struct ss_load_class class = { .count = own->count };
+	const struct ss_rank_load *own = ss_rank_loads_at(loads, rank, step, phase, kind);
+	struct ss_load_class class = { .count = own->count, .role = loads->joined->roles[rank] };
 	uint32_t alike = 0, all = 0;
 	struct ss_middle middle;
 	bool among_peers;
 
 	for (uint32_t i = 0; i < loads->rank_count; i++)
-		if (step < loads->graphs[i].step_count) {
+		if (step < loads->graphs[i].step_count &&
+		    ss_joined_are_peers(loads->joined, rank, i)) {
 			all++;
 			alike += has_similar_count(own,
 						   ss_rank_loads_at(loads, i, step, phase, kind));
@@ -210,6 +213,7 @@ static struct ss_load_class make_load_class(const struct ss_rank_loads *loads,
 		double value = load_in_class(&class, load);
 
 		if (step >= loads->graphs[i].step_count ||
+		    !ss_joined_are_peers(loads->joined, rank, i) ||
 		    (among_peers && !has_similar_count(own, load)))
 			continue;
 		loads->values[class.ranks++] = time_to_bits(value);
@@ -228,17 +232,17 @@ static struct ss_load_class make_load_class(const struct ss_rank_loads *loads,
 }
 
 /* The same from the cache; without memory it is computed each time. */
-static struct ss_load_class load_class_of(const struct ss_rank_loads *loads,
-					  const struct ss_rank_load *own, uint32_t step,
-					  uint32_t phase, enum ss_load_kind kind)
+static struct ss_load_class load_class_of(const struct ss_rank_loads *loads, uint32_t rank,
+					  uint32_t step, uint32_t phase, enum ss_load_kind kind)
 {
+	uint32_t count = ss_rank_loads_at(loads, rank, step, phase, kind)->count;
 	struct ss_load_class **first = &loads->classes[load_index(loads, 0, step, phase, kind)];
 	struct ss_load_class class, *kept;
 
 	for (const struct ss_load_class *known = *first; known; known = known->next)
-		if (known->count == own->count)
+		if (known->count == count && known->role == loads->joined->roles[rank])
 			return *known;
-	class = make_load_class(loads, own, step, phase, kind);
+	class = make_load_class(loads, rank, step, phase, kind);
 	class.next = *first;
 	kept = SS_ARENA_NEW(loads->arena, struct ss_load_class, 1);
 	if (kept) {
@@ -252,7 +256,7 @@ struct ss_usual_load ss_rank_loads_usual(const struct ss_rank_loads *loads, uint
 					 uint32_t step, uint32_t phase, enum ss_load_kind kind)
 {
 	const struct ss_rank_load *own = ss_rank_loads_at(loads, rank, step, phase, kind);
-	struct ss_load_class class = load_class_of(loads, own, step, phase, kind);
+	struct ss_load_class class = load_class_of(loads, rank, step, phase, kind);
 	struct ss_usual_load usual = { own->ns, own->ns, own->ns };
 	double value = load_in_class(&class, own);
 

@@ -52,19 +52,21 @@ struct ss_rank_load {
 	uint32_t count; /* tasks that are calls, or device work */
 };
 
-/* What ranks with the same number of tasks in a phase of a step are compared with. */
+/* What ranks of a role with the same number of tasks in a phase of a step are compared with. */
 struct ss_load_class {
 	struct ss_load_class *next; /* of the same phase of the step */
 	uint32_t count;             /* of the tasks */
-	uint32_t ranks;             /* that are compared, with the rank itself */
-	bool is_scaled;             /* to as many launches as the rank has */
-	double low, high;           /* the two in the middle */
-	double most, second;        /* the two largest */
+	uint32_t role;
+	uint32_t ranks;      /* that are compared, with the rank itself */
+	bool is_scaled;      /* to as many launches as the rank has */
+	double low, high;    /* the two in the middle */
+	double most, second; /* the two largest */
 	double sum;
 };
 
 struct ss_rank_loads {
 	const struct ss_packed *graphs;
+	const struct ss_joined *joined;
 	uint32_t rank_count, step_count; /* of the rank with the most */
 	struct ss_rank_load *items;      /* by rank, step, phase, kind */
 	uint8_t **pieces; /* per rank without device: of each task, instead of its phase */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reasons.c - why a rank is late: what it spends more time on than the median of the
- * others.
+ * others; and what to do about it.
  */
 #include <stdlib.h>
 
@@ -45,30 +45,31 @@ static bool number_kernel_names(struct ss_straggler_judge *judge, struct ss_stri
 	return true;
 }
 
-/* The usual mean and calls of a kernel; not known if fewer than half of the ranks have it. */
-static struct ss_straggler_kernel usual_kernel(struct ss_straggler_judge *judge, int64_t *means,
-					       int64_t *calls, uint32_t count)
+/* The usual mean and calls of a kernel; not known if fewer than half of the role have it. */
+static struct ss_straggler_kernel usual_kernel(struct ss_straggler_judge *judge, uint32_t role,
+					       int64_t *means, int64_t *calls, uint32_t count)
 {
 	struct ss_straggler_kernel usual = { 0 };
 
-	if (count * 2 < judge->joined->rank_count || count < 2)
+	if (count * 2 < judge->role_ranks[role] || count < 2)
 		return usual;
 	usual.calls = (double)ss_straggler_median(calls, count) / 1000;
 	usual.mean_ns = (double)ss_straggler_median(means, count);
 	return usual;
 }
 
-/* Fills `kernels`: mean time and calls of each name on the median rank. */
+/* Fills `kernels`: mean time and calls of each name on the median rank of each role. */
 static bool find_usual_kernels(struct ss_straggler_judge *judge, uint32_t name_count, size_t total)
 {
 	const struct ss_joined *joined = judge->joined;
 	int64_t *means = SS_ARENA_NEW(judge->arena, int64_t, 2 * total + 1);
 	uint32_t *classes = SS_ARENA_NEW(judge->arena, uint32_t, total + 1), count = 0;
+	uint32_t *roles = SS_ARENA_NEW(judge->arena, uint32_t, total + 1);
 	int64_t *calls = means + total, *values = judge->values;
 	int64_t *call_values = judge->values + joined->rank_count + 1;
 	struct ss_class_lists by_name;
 
-	if (!means || !classes)
+	if (!means || !classes || !roles)
 		return false;
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		for (uint32_t i = 0; i < joined->ranks[r].kernel_count; i++) {
@@ -78,18 +79,23 @@ static bool find_usual_kernels(struct ss_straggler_judge *judge, uint32_t name_c
 				continue;
 			means[count] = kernel->total_ns / kernel->calls;
 			calls[count] = kernel->calls * 1000 / joined->ranks[r].step_count;
+			roles[count] = joined->roles[r];
 			classes[count++] = judge->kernel_names[r][i];
 		}
 	if (!ss_class_lists_make(&by_name, classes, count, name_count, judge->arena))
 		return false;
-	for (uint32_t name = 0; name < name_count; name++) {
-		uint32_t from = by_name.from[name], ranks = by_name.from[name + 1] - from;
+	for (uint32_t k = 0; k < name_count * (joined->role_count + 1); k++) {
+		uint32_t name = k % name_count, role = k / name_count, ranks = 0;
 
-		for (uint32_t i = 0; i < ranks; i++) {
-			values[i] = means[by_name.items[from + i]];
-			call_values[i] = calls[by_name.items[from + i]];
+		for (uint32_t i = by_name.from[name]; i < by_name.from[name + 1]; i++) {
+			uint32_t item = by_name.items[i];
+
+			if (role < joined->role_count && roles[item] != role)
+				continue;
+			values[ranks] = means[item];
+			call_values[ranks++] = calls[item];
 		}
-		judge->kernels[name] = usual_kernel(judge, values, call_values, ranks);
+		judge->kernels[k] = usual_kernel(judge, role, values, call_values, ranks);
 	}
 	return true;
 }
@@ -105,8 +111,9 @@ static bool find_job_kernels(struct ss_straggler_judge *judge)
 					   (size_t)judge->joined->rank_count + 1);
 	whole = whole && judge->kernel_names && number_kernel_names(judge, &names, &total) &&
 		total < UINT32_MAX;
+	judge->kernel_name_count = whole ? names.count : 0;
 	judge->kernels = whole ? SS_ARENA_NEW(judge->arena, struct ss_straggler_kernel,
-					      (size_t)names.count + 1)
+					      (size_t)names.count * (judge->joined->role_count + 1))
 			       : NULL;
 	whole = judge->kernels && find_usual_kernels(judge, names.count, total);
 	ss_strings_release(&names);
@@ -165,16 +172,18 @@ enum ss_late_cause ss_straggler_compare_kernels(struct ss_straggler_judge *judge
 {
 	const struct ss_digest *rank = &judge->joined->ranks[r];
 	struct kernel_comparison comparison = { 0 };
+	const struct ss_straggler_kernel *usual;
 
 	if (!judge->kernels && !find_job_kernels(judge)) {
 		judge->failed = true;
 		*ratio = 0;
 		return SS_LATE_WORK;
 	}
+	usual = &judge->kernels[(size_t)judge->joined->roles[r] * judge->kernel_name_count];
 	for (uint32_t i = 0; i < rank->kernel_count && rank->step_count; i++)
 		if (!rank->kernels[i].comm)
-			compare_kernel(&judge->kernels[judge->kernel_names[r][i]], rank,
-				       &rank->kernels[i], &comparison);
+			compare_kernel(&usual[judge->kernel_names[r][i]], rank, &rank->kernels[i],
+				       &comparison);
 	*ratio = comparison.usual_ns > 0 ? comparison.own_ns / comparison.usual_ns : 0;
 	if (comparison.usual_ns <= 0 ||
 	    comparison.more_ns > comparison.own_ns - comparison.usual_ns)
@@ -323,4 +332,48 @@ void ss_straggler_find_cause(struct ss_straggler_judge *judge, struct ss_straggl
 	if (out->same_work)
 		out->cause = SS_LATE_KERNELS;
 	find_excess_phase(judge, out);
+}
+
+/* --- advice ------------------------------------------------------------------------------ */
+
+static const char device_fix[] =
+	"nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE,POWER   # or rocm-smi -a\n"
+	"# compare with other GPUs: throttled by heat or power, or shared with\n"
+	"# another process? Take the GPU out of the job until it is repaired";
+static const char work_fix[] =
+	"# give every rank the same amount of work: sort sequences by length and\n"
+	"# deal them out in turn, or pack them to the same number of tokens;\n"
+	"# shard embeddings by lookups, not rows";
+static const char host_fix[] =
+	"numactl --cpunodebind=N --membind=N python train.py   # N: NUMA node\n"
+	"# other processes on its cores (mpstat -P ALL), or a lower CPU clock?\n"
+	"# move work that only this rank does (logging, checkpoints) to a thread";
+static const char python_fix[] =
+	"# move work that only this rank does (logging, checkpoints) to a thread\n"
+	"# or after the last collective, or split it among all ranks\n"
+	"# with_stack=True names its functions";
+static const char shared_fix[] =
+	"nvidia-smi pmon -c 1   # processes on the GPU; AMD: rocm-smi --showpids\n"
+	"# stop the other process or move this rank; to share: NVIDIA MPS or MIG";
+static const char link_fix[] =
+	"nvidia-smi nvlink -e; nvidia-smi topo -m; ibstat\n"
+	"dmesg | grep -i -E 'xid|pcie'\n"
+	"NCCL_DEBUG=INFO python train.py   # the links of the rank's channels\n"
+	"# look for errors, a lane or port that is down, a NIC far from the GPU";
+static const char copies_fix[] =
+	"nvidia-smi -q | grep -A 14 'PCI$'   # link width and speed: compare";
+
+const char *ss_straggler_advice(const struct ss_straggler *item, bool on_host)
+{
+	static const char *const fixes[][2] = {
+		/* with a device, without */
+		[SS_LATE_KERNELS] = { device_fix, host_fix },
+		[SS_LATE_WORK] = { work_fix, work_fix },
+		[SS_LATE_COPIES] = { copies_fix, copies_fix },
+		[SS_LATE_HOST] = { host_fix, python_fix },
+		[SS_LATE_SHARED] = { shared_fix, shared_fix },
+		[SS_LATE_LINK] = { link_fix, link_fix },
+	};
+
+	return item->cause < SS_COUNT(fixes) ? fixes[item->cause][on_host] : NULL;
 }

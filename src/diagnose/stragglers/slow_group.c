@@ -3,6 +3,7 @@
  * slow_group.c - compares the transfers of each group with a table of what devices reach. PCIe
  * cards are not in it: what they reach depends on the board.
  */
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -10,47 +11,113 @@
 
 /* --- what devices reach ------------------------------------------------------------------ */
 
-/* Boards without a switch have eight devices, all connected. */
+/* Boards without a switch have eight devices, all connected; other hosts have eight as well. */
 #define BOARD 8
 
+/* From this number of ranks on the switch adds up all-reduces itself (NVLS). */
+#define SWITCH_RANKS 6
+
+/*
+ * NCCL's own model (tuning.cc): a step of a ring or tree through the network, and over NVLink. An
+ * all-reduce goes up and down a tree of hosts, other kinds go around a ring of all ranks.
+ */
+#define NETWORK_STEP_NS 14000.0
+#define LINK_STEP_NS 3400.0
+
+/* Of the rate of all-reduces through the network: all-gathers of 32 hosts reach 200 of 340. */
+#define NETWORK_RING 0.6
+
+/*
+ * The time of a collective is a latency and its bytes at a rate (GB/s of the bus). Rates are those
+ * of the largest messages; latencies are such that messages of 8 MB take as long as published:
+ * they reach 126 of 838 GB/s on eight B200.
+ */
 struct device_rate {
 	const char *part; /* of the name */
-	double usual;
-	double pair; /* between two of them, without a switch; 0: there is one */
+	double ring;      /* all-gathers, and all-reduces of few ranks */
+	double reduce;    /* all-reduces of many ranks */
+	double pair;      /* between two of them, without a switch; 0: there is one */
+	double latency_us;
+	double network, network_us; /* all-reduces between full hosts; 0: nothing is published */
 };
 
 /*
- * V100: six NVLinks of 25 GB/s, one to most neighbours, or a switch (SXM3). A100: twelve and a
- * switch. MI300X: seven links of 64 GB/s, one to each of the others.
+ * One host: nccl-tests by Azure, AWS and ml-engineering; AMD's acceptance limits. V100: six NVLinks
+ * of 25 GB/s, one to most neighbours, or a switch (SXM3). MI300X: seven links of 64 GB/s, one to
+ * each of the others. No table of V100 and MI gives 8 MB: they get the longest latency. Between
+ * hosts: A100 with four NICs of 100 Gb (AWS p4de), H100 and H200 with 3.2 Tb (p5), B200 and MI300X
+ * with eight of 400 Gb. Names that contain others come first.
  */
 static const struct device_rate device_rates[] = {
-	{ "V100-SXM2", 120, 20 },     { "V100-SXM3", 120, 0 }, { "A100-SXM", 220, 0 },
-	{ "H100 80GB HBM3", 360, 0 }, { "H100-SXM", 360, 0 },  { "H200", 360, 0 },
-	{ "B200", 700, 0 },           { "MI300X", 310, 45 },
+	{ "GH200", 0, 0, 0, 0, 0, 0 }, /* no peers in most hosts */
+	{ "NVL", 0, 0, 0, 0, 0, 0 },   /* bridges between pairs */
+	{ "V100-SXM2", 120, 120, 20, 100, 0, 0 },
+	{ "V100-SXM3", 120, 120, 0, 100, 0, 0 },
+	{ "A100-SXM", 230, 230, 0, 84, 78, 600 },
+	{ "A100-PG509", 230, 230, 0, 84, 78, 600 },
+	{ "H100 80GB HBM3", 360, 480, 0, 55, 437, 171 },
+	{ "H100-SXM", 360, 480, 0, 55, 437, 171 },
+	{ "H800", 160, 215, 0, 55, 0, 0 },
+	{ "H200", 360, 480, 0, 55, 437, 171 },
+	{ "GB200", 680, 680, 0, 31, 0, 0 }, /* a rack is one domain */
+	{ "B200", 675, 838, 0, 99, 382, 422 },
+	{ "B300", 675, 838, 0, 99, 382, 422 },
+	{ "MI300X", 310, 310, 45, 100, 304, 422 },
+	{ "MI325X", 304, 304, 45, 100, 304, 422 },
+	{ "MI350X", 350, 350, 45, 100, 350, 422 },
+	{ "MI355X", 350, 350, 45, 100, 350, 422 },
 };
 
-struct ss_bus_rate ss_slow_group_bus_rate(const char *device_name, uint32_t ranks)
+static const struct device_rate *find_device_rate(const char *name)
 {
-	struct ss_bus_rate found = { 0, 0 };
+	for (size_t i = 0; i < sizeof(device_rates) / sizeof(*device_rates); i++)
+		if (strstr(name, device_rates[i].part))
+			return &device_rates[i];
+	return NULL;
+}
 
-	for (size_t i = 0; i < sizeof(device_rates) / sizeof(*device_rates) && ranks > 1; i++) {
-		const struct device_rate *rate = &device_rates[i];
+/* Through the network: hosts that are not full have fewer adapters. */
+static double network_time(const struct device_rate *rate, const struct ss_bus_collective *own,
+			   double bus_bytes)
+{
+	bool is_tree = own->kind == SS_COLLECTIVE_ALL_REDUCE;
+	double share = (double)own->ranks / own->hosts / BOARD;
+	double steps_ns = is_tree ? 2 * NETWORK_STEP_NS * ceil(log2(own->hosts))
+				  : NETWORK_STEP_NS * own->hosts +
+					    LINK_STEP_NS * (own->ranks - own->hosts);
 
-		if (!strstr(device_name, rate->part) || strstr(device_name, "NVL"))
-			continue;
-		found.usual = found.least = rate->usual;
-		if (rate->pair > 0 && ranks < BOARD)
-			found.least = rate->pair * (ranks - 1);
-		if (found.least > found.usual)
-			found.least = found.usual;
-		break;
+	if (rate->network <= 0)
+		return 0;
+	return rate->network_us * 1000 + steps_ns +
+	       bus_bytes / (rate->network * (is_tree ? 1 : NETWORK_RING) * (share < 1 ? share : 1));
+}
+
+struct ss_bus_time ss_slow_group_bus_time(const char *device_name,
+					  const struct ss_bus_collective *own)
+{
+	const struct device_rate *rate = find_device_rate(device_name);
+	double bus_bytes = ss_collective_factor(own->kind, own->ranks) * own->bytes;
+	bool is_reduce = own->kind == SS_COLLECTIVE_ALL_REDUCE && own->ranks >= SWITCH_RANKS;
+	struct ss_bus_time time = { 0, 0 };
+	double usual, least;
+
+	if (!rate || rate->ring <= 0 || own->ranks < 2)
+		return time;
+	if (own->hosts > 1) {
+		time.usual_ns = time.most_ns = network_time(rate, own, bus_bytes);
+		return time;
 	}
-	return found;
+	usual = least = is_reduce ? rate->reduce : rate->ring;
+	if (rate->pair > 0 && own->ranks < BOARD)
+		least = rate->pair * (own->ranks - 1);
+	time.usual_ns = rate->latency_us * 1000 + bus_bytes / usual;
+	time.most_ns = rate->latency_us * 1000 + bus_bytes / (least < usual ? least : usual);
+	return time;
 }
 
 /* --- what a group reaches ---------------------------------------------------------------- */
 
-/* From here on messages are limited by links, not by latency: half of the rate is reached. */
+/* Smaller messages are mostly latency, which differs between versions of NCCL. */
 #define LARGE_BYTES (INT64_C(8) << 20)
 
 /* Hosts have up to 16. */
@@ -60,57 +127,75 @@ struct ss_bus_rate ss_slow_group_bus_rate(const char *device_name, uint32_t rank
 #define MESSAGES_MIN 3
 
 /*
- * Of the usual rate. Kernels that compute beside a collective take half of it, messages of 8 MB
- * reach half of what large ones do: both together are rare, and a link that lost a lane or fell
- * back to PCIe is slower still.
+ * A transfer that takes this multiple of the usual time is slow. Kernels that compute beside a
+ * collective make it twice as long; a link that lost a lane or fell back to PCIe is slower still.
  */
-#define SLOW 0.33
+#define SLOW 3
 
-/* Of the least that a board has: less is not explained by few links. */
-#define SLOW_LEAST 0.5
+/* Of the time on the worst board: more is not explained by few links. */
+#define SLOW_MOST 2
 
 /*
- * Whether all members are on one host: between hosts the network counts, and its rate is not known.
- * Without host names, members with different devices are on one host: on two they would have the
- * same numbers.
+ * How many hosts the members are on; 0: not known. Without host names, members with different
+ * devices are on one host: on two they would have the same numbers.
  */
-static bool is_on_one_host(const struct ss_joined *joined, const struct ss_group *group)
+static uint32_t count_group_hosts(const struct ss_joined *joined, const struct ss_group *group,
+				  uint8_t *is_counted)
 {
 	const uint32_t *members = &joined->group_members[group->first];
 	uint64_t devices = 0;
+	uint32_t hosts = 0;
+	bool is_known = group->count > 1, are_different = true;
 
-	if (group->count < 2)
-		return false;
 	for (uint32_t i = 0; i < group->count; i++) {
 		const struct ss_digest *rank = &joined->ranks[members[i]];
 		uint64_t bit = rank->device >= 0 && rank->device < DEVICES_MAX
 				       ? UINT64_C(1) << rank->device
 				       : 0;
 
-		if (!bit || (devices & bit) ||
-		    joined->hosts[members[i]] != joined->hosts[members[0]])
-			return false;
+		is_known &= bit != 0;
+		are_different &= !(devices & bit);
 		devices |= bit;
+		hosts += !is_counted[joined->hosts[members[i]]];
+		is_counted[joined->hosts[members[i]]] = true;
 	}
-	return true;
+	/* 0 is the number of those without a name */
+	if (is_counted[0] && hosts > 1)
+		is_known = false;
+	for (uint32_t i = 0; i < group->count; i++)
+		is_counted[joined->hosts[members[i]]] = false;
+	return is_known && (hosts > 1 || are_different) ? hosts : 0;
 }
 
 struct group_flow {
-	double bytes;       /* that each link carries */
-	double transfer_ns; /* of the same */
-	double all_ns;      /* of all messages of the group */
+	uint32_t hosts;         /* of its members; 0: not known */
+	double bytes;           /* that each link carries */
+	double transfer_ns;     /* of the same */
+	struct ss_bus_time bus; /* of the same, as it should be */
+	double all_ns;          /* of all messages of the group */
 	uint32_t count;
 };
+
+static const char *group_device_name(const struct ss_joined *joined, const struct ss_group *group)
+{
+	const struct ss_digest *first = &joined->ranks[joined->group_members[group->first]];
+
+	return ss_strings_text(&first->texts, first->device_name);
+}
 
 /* Adds each collective to the flow of its group. */
 static void measure_group_flows(const struct ss_joined *joined, struct group_flow *flows)
 {
 	for (uint32_t i = 0; i < joined->collective_count; i++) {
 		const struct ss_collective *collective = &joined->collectives[i];
+		const struct ss_group *group = &joined->groups[collective->group];
 		struct group_flow *flow = &flows[collective->group];
+		struct ss_bus_collective own = { collective->kind, group->count, flow->hosts,
+						 (double)collective->bytes };
+		struct ss_bus_time bus;
 
-		if (!collective->is_symmetric || collective->step == SS_NO_ROW ||
-		    collective->count != joined->groups[collective->group].count)
+		if (!flow->hosts || !collective->is_symmetric || collective->step == SS_NO_ROW ||
+		    collective->count != group->count)
 			continue;
 		flow->all_ns += (double)collective->transfer_ns;
 		if (collective->bytes < LARGE_BYTES)
@@ -118,6 +203,9 @@ static void measure_group_flows(const struct ss_joined *joined, struct group_flo
 		flow->bytes += ss_collective_factor(collective->kind, collective->count) *
 			       (double)collective->bytes;
 		flow->transfer_ns += (double)collective->transfer_ns;
+		bus = ss_slow_group_bus_time(group_device_name(joined, group), &own);
+		flow->bus.usual_ns += bus.usual_ns;
+		flow->bus.most_ns += bus.most_ns;
 		flow->count++;
 	}
 }
@@ -126,31 +214,28 @@ static void measure_group_flows(const struct ss_joined *joined, struct group_flo
 static void judge_group_flow(struct ss_slow_link *link, const struct ss_joined *joined,
 			     uint32_t group, const struct group_flow *flow)
 {
-	const struct ss_group *members = &joined->groups[group];
-	const struct ss_digest *first = &joined->ranks[joined->group_members[members->first]];
-	struct ss_bus_rate rate = ss_slow_group_bus_rate(ss_strings_text(&first->texts,
-									 first->device_name),
-							 members->count);
-	double reached = flow->transfer_ns > 0 ? flow->bytes / flow->transfer_ns : 0;
-	double limit = SLOW * rate.usual;
+	uint32_t first = joined->group_members[joined->groups[group].first];
+	uint32_t steps = joined->ranks[first].step_count;
+	double limit_ns = SLOW * flow->bus.usual_ns;
 	int64_t cost_ns;
 
-	if (rate.least < rate.usual && SLOW_LEAST * rate.least < limit)
-		limit = SLOW_LEAST * rate.least;
-	if (flow->count < MESSAGES_MIN || reached <= 0 || reached >= limit || !first->step_count)
+	if (flow->bus.most_ns > flow->bus.usual_ns && SLOW_MOST * flow->bus.most_ns > limit_ns)
+		limit_ns = SLOW_MOST * flow->bus.most_ns;
+	if (flow->count < MESSAGES_MIN || limit_ns <= 0 || flow->transfer_ns <= limit_ns || !steps)
 		return;
-	cost_ns = (int64_t)(flow->all_ns * (1 - reached / rate.usual) / first->step_count);
+	cost_ns = (int64_t)(flow->all_ns * (1 - flow->bus.usual_ns / flow->transfer_ns) / steps);
 	if (cost_ns <= link->cost_ns)
 		return;
-	*link = (struct ss_slow_link){ .ranks = { joined->group_members[members->first] },
+	*link = (struct ss_slow_link){ .ranks = { first },
 				       .count = 1,
-				       .ratio = rate.usual / reached,
-				       .least_ratio = rate.least / reached,
+				       .ratio = flow->transfer_ns / flow->bus.usual_ns,
+				       .least_ratio = flow->transfer_ns / flow->bus.most_ns,
 				       .cost_ns = cost_ns,
 				       .groups = 1,
 				       .of_group = group + 1,
-				       .reached = reached,
-				       .usual = rate.usual };
+				       .hosts = flow->hosts,
+				       .reached = flow->bytes / flow->transfer_ns,
+				       .usual = flow->bytes / flow->bus.usual_ns };
 }
 
 bool ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined,
@@ -158,12 +243,14 @@ bool ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joine
 {
 	struct group_flow *flows = SS_ARENA_NEW(arena, struct group_flow,
 						(size_t)joined->group_count + 1);
+	uint8_t *is_counted = SS_ARENA_NEW(arena, uint8_t, (size_t)joined->rank_count + 2);
 
-	if (!flows)
+	if (!flows || !is_counted)
 		return false;
+	for (uint32_t i = 0; i < joined->group_count; i++)
+		flows[i].hosts = count_group_hosts(joined, &joined->groups[i], is_counted);
 	measure_group_flows(joined, flows);
 	for (uint32_t i = 0; i < joined->group_count; i++)
-		if (is_on_one_host(joined, &joined->groups[i]))
-			judge_group_flow(link, joined, i, &flows[i]);
+		judge_group_flow(link, joined, i, &flows[i]);
 	return true;
 }

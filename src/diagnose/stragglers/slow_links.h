@@ -24,6 +24,7 @@ struct ss_slow_link {
 	 */
 	uint32_t of_group;
 	double reached, usual; /* then: GB/s of the bus, of this group and of such devices */
+	uint32_t hosts;        /* then: of its members */
 	double least_ratio;    /* then: the ratio for boards with few links */
 };
 
@@ -33,8 +34,8 @@ bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_joined *joined
 
 /*
  * slow_group.c: a job with one group whose transfers are all slow. There is no other group to
- * compare with, so the reference is what devices of this kind reach. The trace does not show which
- * member has the slow link, or whether all have.
+ * compare with, so the reference is what devices of this kind reach at that size. The trace does
+ * not show which member has the slow link, or whether all have.
  */
 
 /* Fills the link when it is so: all members may be it. False: no memory. */
@@ -43,18 +44,20 @@ bool ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joine
 			struct ss_arena *arena);
 
 /*
- * The bandwidth that collectives reach between the devices of one host, by device name: the order
- * of magnitude of the bus bandwidth that all_reduce_perf reaches with large messages. Round
- * figures, the same as those of the simulator's devices, so simulated jobs do not test them. If a
- * switch connects the devices, it does not depend on the number of ranks; without one, few ranks
- * have few links between them.
+ * The time that a collective takes between devices of this name, from published results of
+ * nccl-tests and rccl-tests: slow_group.c. On one host with a switch it does not depend on the
+ * number of ranks; without one, few ranks have few links between them.
  */
-struct ss_bus_rate {
-	double usual; /* GB/s */
-	double least; /* for this number of ranks on the worst board */
+struct ss_bus_collective {
+	enum ss_collective_kind kind;
+	uint32_t ranks, hosts;
+	double bytes;
 };
-
-/* `usual` is 0: the device is not in the table, or has no links of its own (PCIe). */
-struct ss_bus_rate ss_slow_group_bus_rate(const char *device_name, uint32_t ranks);
+struct ss_bus_time {
+	double usual_ns; /* 0: the device is not in the table, or has no links of its own (PCIe) */
+	double most_ns;  /* on the worst board */
+};
+struct ss_bus_time ss_slow_group_bus_time(const char *device_name,
+					  const struct ss_bus_collective *collective);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "diagnose/stragglers/judge.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,9 @@
  */
 #define ROTATING_STEPS_MIN 2
 #define ROTATING_FEW_PERCENT 10
+
+/* A rank that chance alone makes the last so often in fewer jobs than this has another reason. */
+#define BY_CHANCE 0.05
 
 /*
  * Stragglers that rotate, and ranks without a device that are late in some steps, are noise below
@@ -94,9 +98,9 @@ static void mark_late_ranks(struct ss_straggler_judge *judge)
 	const struct ss_lateness *lateness = &judge->lateness;
 
 	for (uint32_t s = 0; s < lateness->step_count; s++) {
-		const struct ss_straggler_step_lateness *late = &judge->late[s];
-
 		for (uint32_t r = 0; r < lateness->rank_count; r++) {
+			const struct ss_straggler_step_lateness *late =
+				ss_straggler_peer_lateness(judge, r, s);
 			int64_t late_ns = ss_late_step_own(ss_late_step_of(lateness, r, s));
 
 			if (late_ns < least_lateness(judge) ||
@@ -124,7 +128,8 @@ static int64_t usual_exposed(const struct ss_straggler_judge *judge)
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (joined->ranks[r].step_count && joined->ranks[r].device < 0)
 			return INT64_MAX;
-	return ss_middle_median(&judge->middles[SS_FIGURE_EXPOSED]);
+	return ss_middle_median(
+		&judge->middles[joined->role_count * SS_FIGURES + SS_FIGURE_EXPOSED]);
 }
 
 /* How much more exposed communication it has than the median of the others. */
@@ -212,8 +217,8 @@ static void find_regularly_late(struct ss_straggler_judge *judge)
 		for (uint32_t s = 0; !judge->is_regular[r] && s < judge->lateness.step_count; s++) {
 			int64_t late_ns = ss_late_step_own(ss_late_step_of(&judge->lateness, r, s));
 
-			if (late_ns > judge->late[s].irregular_ns)
-				judge->late[s].irregular_ns = late_ns;
+			if (late_ns > ss_straggler_peer_lateness(judge, r, s)->irregular_ns)
+				ss_straggler_peer_lateness(judge, r, s)->irregular_ns = late_ns;
 		}
 	}
 }
@@ -229,7 +234,7 @@ static int64_t joint_gain(struct ss_straggler_judge *judge, uint32_t r)
 
 	for (uint32_t s = 0; s < lateness->step_count; s++) {
 		int64_t late_ns = ss_late_step_own(ss_late_step_of(lateness, r, s));
-		int64_t usual_ns = judge->late[s].irregular_ns;
+		int64_t usual_ns = ss_straggler_peer_lateness(judge, r, s)->irregular_ns;
 
 		if (late_ns > usual_ns)
 			ss_ns_add(&gain_ns, (late_ns - usual_ns) / lateness->step_count);
@@ -329,6 +334,41 @@ static bool all_have_same_work(struct ss_straggler_judge *judge)
 	return true;
 }
 
+/*
+ * How likely one of `ranks` is the last in this number of `steps` or in more, if each of them is it
+ * with the same chance: the sum of binomial terms.
+ */
+static double chance_of_last(uint32_t count, uint32_t steps, uint32_t ranks)
+{
+	double chance = 1.0 / ranks, term = pow(1 - chance, steps), sum = 0;
+
+	for (uint32_t k = 0; k <= steps; k++) {
+		sum += k >= count ? term : 0;
+		term *= chance / (1 - chance) * (steps - k) / (k + 1);
+	}
+	return sum;
+}
+
+/* Whether ranks take turns: the one that is most often last may be it by chance. */
+static bool is_rotating(uint32_t most, uint32_t steps, uint32_t ranks)
+{
+	/* no rank is late in more than half of the steps, rounded up */
+	if (most * 2 <= steps + 1)
+		return most < steps;
+	return most * 100 < steps * PERSISTENT_PERCENT && ranks > 1 &&
+	       chance_of_last(most, steps, ranks) >= BY_CHANCE;
+}
+
+/* Whether the rank computes longer in a step, by this share of it. Hosts: what made it late. */
+static bool late_rank_computes(struct ss_straggler_judge *judge, uint32_t r, uint32_t step,
+			       int percent)
+{
+	if (judge->joined->ranks[r].device >= 0)
+		return ss_straggler_computes_more(judge, r, judge->lateness.numbers[step], percent);
+	return ss_late_step_of(&judge->lateness, r, step)->own_ns[SS_OWN_COMPUTE] >=
+	       judge->step_ns / 100 * percent;
+}
+
 /* Whether each step has its own late rank, which computes longer, and together they cost enough. */
 static bool judge_rotation(struct ss_straggler_judge *judge, struct ss_straggler *out)
 {
@@ -352,8 +392,8 @@ static bool judge_rotation(struct ss_straggler_judge *judge, struct ss_straggler
 				worst = r;
 			}
 		if (!worst_ns ||
-		    !ss_straggler_computes_more(judge, worst, lateness->numbers[s],
-						few ? ROTATING_FEW_PERCENT : EXCESS_STEP_PERCENT))
+		    !late_rank_computes(judge, worst, s,
+					few ? ROTATING_FEW_PERCENT : EXCESS_STEP_PERCENT))
 			continue;
 		out->steps++;
 		out->late_ns = ss_ns_sum(out->late_ns, worst_ns);
@@ -375,8 +415,7 @@ static bool judge_rotation(struct ss_straggler_judge *judge, struct ss_straggler
 	out->late_ns /= out->steps;
 	out->gain_ns = smaller_time(out->gain_ns / lateness->step_count, usual_exposed(judge));
 	out->lost_ns /= lateness->step_count;
-	/* no rank is late in more than half of the steps, rounded up */
-	return most * 2 <= lateness->step_count + 1 && most < lateness->step_count &&
+	return is_rotating(most, lateness->step_count, lateness->rank_count) &&
 	       lateness->step_count >= ROTATING_STEPS_MIN &&
 	       out->steps * 100 >= lateness->step_count * PERSISTENT_PERCENT &&
 	       out->gain_ns >= judge->step_ns / 100 * ROTATING_STEP_PERCENT;
@@ -408,7 +447,9 @@ static bool prepare_judge(struct ss_straggler_judge *judge, struct ss_straggler_
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (joined->ranks[r].gap_count > most_gaps)
 			most_gaps = joined->ranks[r].gap_count;
-	judge->step_values = SS_ARENA_NEW(judge->arena, int64_t, (size_t)most_steps + 1);
+	if (judge->lateness.step_count > most_steps)
+		most_steps = judge->lateness.step_count;
+	judge->step_values = SS_ARENA_NEW(judge->arena, int64_t, 2 * (size_t)most_steps + 1);
 	judge->gap_values = SS_ARENA_NEW(judge->arena, int64_t, (size_t)most_gaps + 1);
 	judge->stands_out = SS_ARENA_NEW(judge->arena, uint8_t,
 					 (size_t)joined->rank_count * judge->lateness.step_count +

@@ -86,6 +86,12 @@ bool ss_straggler_find(struct ss_straggler_verdict *verdict, const struct ss_joi
 
 const char *ss_straggler_pattern_name(enum ss_straggler_pattern pattern);
 
+/*
+ * What to do, by the cause: lines that live forever; NULL: the cause is not known. `on_host`: the
+ * rank has no device.
+ */
+const char *ss_straggler_advice(const struct ss_straggler *item, bool on_host);
+
 /* `scratch` has room for one value a gap of the rank. */
 struct ss_time_slices ss_straggler_find_time_slices(const struct ss_digest *rank, int64_t *scratch);
 

@@ -13,6 +13,8 @@ struct job {
 	long elements;             /* of two bytes */
 	bool in_forward;           /* behind forward, for 300 us; backward comes then */
 	bool in_file;              /* one rank alone */
+	int many;                  /* collectives of 50 us instead of one of 300, every 60 us */
+	bool computes;             /* a kernel of 60 us before each of them, every 120 us */
 };
 
 static void add_launch(struct ss_text *out, int at, int id, const char *name, int stream, int start,
@@ -35,9 +37,22 @@ static void add_host(struct ss_text *out, const char *kind, const char *name, in
 		     kind, name, at, dur);
 }
 
+/* One collective after the other. */
+static void add_many(struct ss_text *out, const struct job *job, int at, int id, const char *args)
+{
+	for (int k = 0; k < job->many; k++) {
+		int start = at + (job->computes ? 480 + k * 120 : 617 + k * 60);
+
+		if (job->computes)
+			add_launch(out, at + 50 + k, id + 20 + k, "gemm", 7, start - 61, 60, "");
+		add_launch(out, at + 50 + k, id + 10 + k, job->kernel, job->computes ? 7 : 9, start,
+			   50, args);
+	}
+}
+
 static void add_step(struct ss_text *out, const struct job *job, int n)
 {
-	int at = n * 1000, id = n * 10;
+	int at = n * 1000, id = n * 100;
 	char args[256], name[32];
 
 	snprintf(args, sizeof(args),
@@ -56,8 +71,12 @@ static void add_step(struct ss_text *out, const struct job *job, int n)
 	} else {
 		add_host(out, "cpu_op", "autograd::engine::evaluate_function: MmBackward0", at + 30,
 			 30);
-		add_launch(out, at + 40, id + 2, "gemm", 7, at + 216, 400, "");
-		add_launch(out, at + 50, id + 3, job->kernel, 9, at + 617, 300, args);
+		add_launch(out, at + 40, id + 2, "gemm", 7, at + 216, job->computes ? 200 : 400,
+			   "");
+		if (job->many)
+			add_many(out, job, at, id, args);
+		else
+			add_launch(out, at + 50, id + 3, job->kernel, 9, at + 617, 300, args);
 	}
 	add_host(out, "cuda_runtime", "cudaDeviceSynchronize", at + 70, 855);
 }
@@ -88,22 +107,34 @@ static const struct {
 	const char *found;
 } cases[] = {
 	{ "one bucket for all gradients",
-	  { REDUCE, MB_250, false, false },
+	  { REDUCE, MB_250, false, false, 0, false },
 	  "warning 210.0 medium\n"
 	  "gradients wait for the end of backward; backward could hide 0.21 ms per step (1 "
 	  "transfer)" },
-	{ "a bucket of DDP's own size", { REDUCE, MB_250 / 10, false, false }, "" },
+	{ "a bucket of DDP's own size", { REDUCE, MB_250 / 10, false, false, 0, false }, "" },
 	{ "parameters that are gathered when they are due",
-	  { GATHER, MB_250, true, false },
+	  { GATHER, MB_250, true, false, 0, false },
 	  "warning 200.0 medium\n"
 	  "all-gathers start only when their layer needs them; the layer before could hide 0.20 "
 	  "ms per step (1 of them)" },
-	{ "tensor parallel: what follows needs the data", { REDUCE, MB_250, true, false }, "" },
+	{ "tensor parallel: what follows needs the data",
+	  { REDUCE, MB_250, true, false, 0, false },
+	  "" },
 	{ "an all-to-all: what follows needs the data",
-	  { "ncclDevKernel_SendRecv", "all_to_all", MB_250, true, false },
+	  { "ncclDevKernel_SendRecv", "all_to_all", MB_250, true, false, 0, false },
+	  "" },
+	{ "small ones, one after another",
+	  { REDUCE, 100, false, false, 5, false },
+	  "warning 200.0 medium\n"
+	  "small all-reduces come one after another: 4 per step could be part of the one before, "
+	  "0.20 ms including waits" },
+	{ "three of them", { REDUCE, 100, false, false, 3, false }, "" },
+	{ "large ones, one after another", { REDUCE, MB_250 / 10, false, false, 5, false }, "" },
+	{ "small ones that something computes between",
+	  { REDUCE, 100, false, false, 4, true },
 	  "" },
 	{ "the other rank is not recorded",
-	  { REDUCE, MB_250 / 10, false, true },
+	  { REDUCE, MB_250 / 10, false, true, 0, false },
 	  "warning 300.0 low\n"
 	  "nothing computes during 0.30 ms of communication per step (1 collective)" },
 };

@@ -60,6 +60,12 @@
 #define BUSY_STEPS THREAD("1", "4900", "500") SHORT("2") THREAD("3", "3300", "2100") LONG("4")
 
 /* As that, and the function is recorded. */
+/* As that, but the function calls operators. */
+#define CHECKS(n)                                \
+	OUTSIDE(n)                               \
+	"frame a.py(3):check 1 " n "3000 +1990;" \
+	"op aten::a 1 " n "3005 +980;"           \
+	"op aten::b 1 " n "3990 +980;"
 #define COUNTS(n) OUTSIDE(n) "frame a.py(3):count 1 " n "3000 +1990;"
 /* As many operators as short, held up for nearly as long as that function takes. */
 #define HELD(n) THREAD(n, "4800", "600")
@@ -97,6 +103,7 @@ static const struct rule_case cases[] = {
 	 */
 	{ "a host that launches late", JOB(LATE),
 	  "warning 363.8 high rank 2\n"
+	  "while its GPU is idle, its host is in cudaDeviceSynchronize: 0.41 ms per step\n"
 	  "each of the other 3 ranks waits 0.40 ms per step for it\n"
 	  "it reaches its collectives 0.40 ms per step after the first rank, in 4 of 4 steps\n"
 	  "its GPU is idle 0.40 ms per step longer than that of the median rank: its host waits "
@@ -133,6 +140,13 @@ static const struct rule_case cases[] = {
 	  "it takes 2.00 ms per step longer than the median rank: its host runs code outside of "
 	  "operators\n"
 	  "count takes 1.99 ms per step outside of operators (a.py(3):count)" },
+	{ "no devices: operators of a function that only this rank runs",
+	  HOST_STEPS(SHORT) NEXT HOST_STEPS(SHORT) NEXT HOST_STEPS(CHECKS) NEXT HOST_STEPS(SHORT),
+	  "warning 2000.0 high rank 2\n"
+	  "each of the other 3 ranks waits 2.00 ms per step for it\n"
+	  "it reaches its collectives 2.00 ms per step after the first rank, in 4 of 4 steps\n"
+	  "check takes 1.99 ms per step with its operators (a.py(3):check)\n"
+	  "it computes 1.96 ms per step longer than the median rank" },
 	{ "no devices: the same function, and the other rank is held up in three steps",
 	  SHORT("1") HELD("2") HELD("3") HELD("4") NEXT HOST_STEPS(COUNTS),
 	  "warning 650.0 high rank 1\n"
