@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "load/runs.h"
 
 /* A file and its path, to sort. */
 struct placed_file {
