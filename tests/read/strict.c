@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "read/strict.h"
+#include "read/json.h"
 
 static const struct {
 	const char *what, *text, *wanted; /* NULL: refused */
