@@ -320,7 +320,7 @@ static uint32_t group_end(const struct call *calls, uint32_t count, uint32_t fro
 	return to;
 }
 
-/* Large products whose usual rate is below what any core reaches. */
+/* Large products whose best rate is below what any core reaches: others may be interrupted. */
 static bool find_slow(struct ss_attribution *of, struct call *calls, uint32_t *seen)
 {
 	const struct ss_attribution_rows *rows = of->rows;
@@ -336,11 +336,10 @@ static bool find_slow(struct ss_attribution *of, struct call *calls, uint32_t *s
 		return false;
 	for (uint32_t from = 0, to; from < count; from = to) {
 		double flops = ss_attribution_flops(of, calls[from].row);
-		int64_t usual_ns;
+		int64_t best_ns = calls[from].dur_ns;
 
 		to = group_end(calls, count, from);
-		usual_ns = calls[from + (to - from) / 2].dur_ns;
-		if (usual_ns <= 0 || flops / (double)usual_ns >= SLOW_FLOPS_PER_NS)
+		if (best_ns <= 0 || flops / (double)best_ns >= SLOW_FLOPS_PER_NS)
 			continue;
 		for (uint32_t i = from; i < to; i++)
 			ss_attribution_raise(of, calls[i].row,

@@ -115,8 +115,9 @@ static void ordering_measure_gain(struct fix_ordering *ordering, struct fix_cand
 				      ordering_step_with(ordering, ordering->fixes,
 							 ordering->fix_count + 1));
 	candidate->fixed = ordering->fix_count;
-	/* a replay that is far off may hide what the evidence shows: only bounds are given then */
-	if (ordering->diagnosis->is_bounded && candidate->gain_ns < shown_ns)
+	/* a replay that is far off may hide it: only bounds are given then */
+	if (ordering->diagnosis->is_bounded && candidate->finding->is_start_up &&
+	    candidate->gain_ns < shown_ns)
 		candidate->gain_ns = shown_ns < ordering->now_ns ? shown_ns : ordering->now_ns;
 }
 

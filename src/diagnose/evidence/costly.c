@@ -26,6 +26,8 @@
 #define LOW_SHARE 0.6
 /* The bound was off by 6 points of the step in the middle: it may be so much more, or less. */
 #define RANGE_SHARE 0.075
+/* Time without any record may be the machine's: healthy programs on a busy one reach 18 %. */
+#define GAP_SHARE 0.20
 /* A function that holds so much of another one's excess is the more exact place. */
 #define NEARLY_ALL 0.85
 
@@ -224,6 +226,8 @@ static bool costly_is_usual(struct costly_claims *costly)
 
 	if (costly->kind != SS_EXCESS_GAP && costly->kind != SS_EXCESS_COLLECTIVE)
 		return true;
+	if (costly->kind == SS_EXCESS_GAP)
+		least = GAP_SHARE * (double)costly->context->step_ns;
 	usual_ns = costly_usual_ns(costly);
 	costly->of->failed |= usual_ns < 0;
 	return (double)usual_ns * costly->context->steps->count >= least;
@@ -398,8 +402,8 @@ static bool costly_is_nameable(const struct costly_claims *costly)
 	const struct ss_place_node *node = &costly->of->nodes[costly->node];
 
 	return costly->kind != SS_EXCESS_IDLE || node->type == SS_PLACE_FUNCTION ||
-	       node->type == SS_PLACE_RANGE || node->phase == SS_PLACE_INPUT ||
-	       node->phase >= SS_PLACE_BESIDE;
+	       (node->type == SS_PLACE_RANGE && node->row != SS_NO_ROW) ||
+	       node->phase == SS_PLACE_INPUT;
 }
 
 /* Sets how far the bound may be off: in points of the step, as its error was. */
@@ -475,6 +479,7 @@ enum ss_status ss_costly_judge(struct ss_judgement *judgement, struct ss_error *
 	finding = ss_judgement_add(judgement, SS_NO_ROW, "%s", costly_words[kind].title);
 	if (!finding)
 		return SS_OK;
+	finding->is_start_up = kind == SS_EXCESS_FIRST;
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
 		if (ss_judgement_figure(judgement, i, FIGURE_EXCESS_NS) > 0 &&
 		    (uint32_t)ss_judgement_figure(judgement, i, FIGURE_KIND) == kind)
