@@ -243,8 +243,8 @@ static void straggler_report_no_peer(struct ss_finding *finding, const struct ss
 		return;
 	finding->warn_share = NETWORK_WARN_SHARE;
 	finding->reason = "one link or all: the trace does not show how fast the network is";
-	finding->to_record = "run all_reduce_perf of nccl-tests on pairs of hosts: if all pairs are "
-			     "as slow, it is the network";
+	finding->to_record = "run all_reduce_perf of nccl-tests on pairs of hosts: if all pairs "
+			     "are as slow, it is the network";
 }
 
 static void straggler_report_confidence(struct ss_finding *finding, const struct ss_straggler *item)
