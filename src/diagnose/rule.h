@@ -160,7 +160,7 @@ struct ss_finding {
 	bool is_timeless;                 /* about memory or the recording: no time is claimed */
 	bool is_rest;                     /* time that no other rule claims: account.h */
 	bool has_no_cost;                 /* the saving is unknown: information only */
-	bool is_start_up;                 /* no part of a steady step: what its evidence shows goes */
+	bool is_start_up;                 /* no part of a steady step: its evidence counts */
 	int64_t alone_ns;                 /* what its fix would save without the others */
 	int64_t cost_ns, low_ns, high_ns; /* of the mean step, with the fixes before it in place */
 	struct ss_evidence *evidence;     /* the heaviest first */

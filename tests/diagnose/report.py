@@ -17,7 +17,8 @@ memory-leak memory-headroom recompilation graph-breaks pipeline-bubble imbalance
 optimizer-not-fused cpu-bound-ops profiler-overhead attention-not-fused decode-bandwidth
 data-parallel extra-copies undone-copies loop-indexing grad-zeroed conv-bias-before-norm
 matmul-dims oversubscribed-cores tiny-operators validation-in-loop worker-restart
-gradient-sync unused-parameters small-buckets communication-bound unexplained-time
+gradient-sync unused-parameters small-buckets communication-bound costly-kind costly-place
+unexplained-time
 """.split())
 
 

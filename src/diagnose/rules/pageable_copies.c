@@ -6,13 +6,13 @@
  * its own, at a quarter to a half of the link's rate, and the call returns when that is done.
  * From pinned memory a copy takes its bytes divided by the rate of pinned copies (host_link.h),
  * and neither the call nor the synchronize behind it waits. A copy to the host whose values the
- * host may use at once only becomes faster: the host still waits for it (needed_copies.h).
+ * host may use at once only becomes faster: the host still waits for it (needed_waits.h).
  */
 #include <string.h>
 
 #include "analyze/work/host_link.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/needed_copies.h"
+#include "diagnose/evidence/needed_waits.h"
 
 /* Up to this size the driver buffers the data and returns ("API synchronization behavior"). */
 #define SMALL_BYTES 65536

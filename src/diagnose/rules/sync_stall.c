@@ -15,8 +15,7 @@
 #include "analyze/time/waits.h"
 #include "base/sort.h"
 #include "diagnose/evidence/cpu_rows.h"
-#include "diagnose/evidence/needed_copies.h"
-#include "diagnose/evidence/result_waits.h"
+#include "diagnose/evidence/needed_waits.h"
 #include "trace/outward.h"
 
 /* Operators that wait, by a part of their name, and what to write instead. */

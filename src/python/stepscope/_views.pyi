@@ -204,6 +204,11 @@ class Views:
         group: _Text = None, sort: _Text = None,
     ) -> Table:
         """The critical path: only work on it can make steps faster."""
+    def places(
+        self, *, rank: _Text = None, step: _Text = None, top: int = 0, device: _Text = None,
+        stream: _Text = None, name: _Text = None, sort: _Text = None,
+    ) -> Table:
+        """Whose time a step is: phases, functions, operators, and what exceeds normal."""
 
 class SnapshotViews:
     def findings(

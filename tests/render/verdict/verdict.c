@@ -244,6 +244,7 @@ static void test_job(void **state)
 		    .steps_least = 4,
 		    .steps_most = 5,
 		    .device = "H100",
+		    .on_device = true,
 		    .snapshot_count = 1,
 		    .cut_snapshots = 1,
 		    .seconds = 1.25 },

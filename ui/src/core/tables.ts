@@ -220,6 +220,10 @@ export const VIEWS = {
 		rank: "id", part: "text", name: "text", path_ns: "ns", path_percent: "percent",
 		pieces: "count", longest_ns: "ns", at_ns: "ns", step: "id", longest_rank: "id",
 	},
+	places: {
+		rank: "id", place: "text", time_ns: "ns", share_percent: "percent", excess_ns: "ns",
+		kind: "text", calls: "count", type: "text", depth: "count",
+	},
 	"snapshot-findings": {
 		finding: "text", severity: "text", device: "text", bytes: "bytes", evidence: "text",
 		fix: "text",
@@ -332,6 +336,7 @@ export interface ImbalanceRow extends RowOf<"imbalance"> {}
 export interface IdleTogetherRow extends RowOf<"idle-together"> {}
 export interface ClocksRow extends RowOf<"clocks"> {}
 export interface CriticalPathRow extends RowOf<"critical-path"> {}
+export interface PlacesRow extends RowOf<"places"> {}
 export interface SnapshotFindingsRow extends RowOf<"snapshot-findings"> {}
 export interface SnapshotSummaryRow extends RowOf<"snapshot-summary"> {}
 export interface SnapshotHoldersRow extends RowOf<"snapshot-holders"> {}
