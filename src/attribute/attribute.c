@@ -47,6 +47,7 @@ static void add_moment(void *context, const struct ss_attribution_moment *moment
 	ss_ns_add(&node->time_ns, moment->to_ns - moment->from_ns);
 	ss_ns_add(&node->excess_ns, moment->excess_ns);
 	ss_ns_add(&node->kinds_ns[moment->kind], moment->excess_ns);
+	node->calls += moment->row == SS_NO_ROW;
 }
 
 /* Adds up the tree: children have larger numbers than their parents. */

@@ -5,6 +5,7 @@
  *
  * Moments without a row, or in the code of the loop, are judged by what is before and behind them.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "attribute/rows.h"
@@ -34,6 +35,11 @@ static uint8_t phase_at(const struct sweep *sweep, uint32_t row)
 	return ss_attribution_has(sweep->of, row)
 		       ? sweep->of->rows->phase[row - sweep->of->rows->first]
 		       : SS_PLACE_NO_PHASE;
+}
+
+static bool is_op(const struct ss_attribution *of, uint32_t row)
+{
+	return row != SS_NO_ROW && of->trace->slices.kind[row] == SS_KIND_OP;
 }
 
 /* --- reporting ---------------------------------------------------------------------------- */
@@ -255,19 +261,37 @@ static void add_collective(struct sweep *sweep, uint32_t row, uint32_t collectiv
 		  !ss_attribution_is_needed(of, row, phase, collective), SS_EXCESS_COLLECTIVE);
 }
 
+/* Nothing is recorded in a gap: its place is what came before it on the thread. */
+static void add_idle_unrecorded(struct sweep *sweep, struct ss_interval piece)
+{
+	struct ss_attribution *of = sweep->of;
+	uint32_t row = sweep->before, named = SS_NO_ROW, node;
+	char label[160];
+
+	for (; ss_attribution_has(of, row); row = of->rows->parent[row - of->rows->first])
+		if (is_op(of, row) || named == SS_NO_ROW)
+			named = row;
+	if (named == SS_NO_ROW)
+		snprintf(label, sizeof(label), "code that is not recorded");
+	else
+		snprintf(label, sizeof(label), "code that is not recorded, behind %s",
+			 ss_strings_text(&of->trace->names, of->trace->slices.name[named]));
+	node = ss_attribution_below(of, 0, SS_PLACE_RANGE, SS_PLACE_NO_PHASE, label, strlen(label));
+	if (of->nodes && of->nodes[node].row == SS_NO_ROW)
+		of->nodes[node].row = named;
+	report_at(sweep, node, SS_NO_ROW, piece, 1, SS_EXCESS_IDLE);
+}
+
 /* A piece of a gap of the device: the thread did something else than launch in time. */
 static void add_idle(struct sweep *sweep, uint32_t row, struct ss_interval piece)
 {
-	static const char nothing[] = "nothing is recorded on the host";
 	struct ss_attribution *of = sweep->of;
 	uint8_t phase = phase_at(sweep, row);
 	enum ss_excess_kind kind = SS_EXCESS_IDLE;
 	uint32_t node;
 
 	if (row == SS_NO_ROW) {
-		node = ss_attribution_below(of, 0, SS_PLACE_RANGE, SS_PLACE_NO_PHASE, nothing,
-					    strlen(nothing));
-		report_at(sweep, node, row, piece, 1, SS_EXCESS_IDLE);
+		add_idle_unrecorded(sweep, piece);
 		return;
 	}
 	if (of->rows->kind[row - of->rows->first] == SS_EXCESS_FIRST)
@@ -284,11 +308,6 @@ static void add_idle(struct sweep *sweep, uint32_t row, struct ss_interval piece
 		node = ss_attribution_place(of, row);
 	}
 	report_at(sweep, node, row, piece, 1, kind);
-}
-
-static bool is_op(const struct ss_attribution *of, uint32_t row)
-{
-	return row != SS_NO_ROW && of->trace->slices.kind[row] == SS_KIND_OP;
 }
 
 /* A piece of the thread with its innermost row. */
@@ -378,6 +397,8 @@ static void sweep_thread(struct sweep *sweep, struct ss_interval stretch)
 
 	SS_SEARCH(low, high, at, slices->start_ns[at] <= stretch.start_ns);
 	open = row_open_at(sweep->of, low, stretch.start_ns);
+	if (sweep->is_idle && low > rows->first)
+		sweep->before = low - 1;
 	for (uint32_t row = low; now_ns < stretch.end_ns; row++) {
 		bool is_last = row >= end || slices->start_ns[row] >= stretch.end_ns;
 		int64_t until_ns = is_last ? stretch.end_ns : slices->start_ns[row];

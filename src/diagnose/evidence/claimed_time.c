@@ -5,48 +5,68 @@
 #include "diagnose/evidence/claimed_time.h"
 
 #include "base/sort.h"
+#include "diagnose/evidence/cpu_rows.h"
 #include "diagnose/rank_findings.h"
 
 SS_COMPARATOR(taken_compare_start, struct ss_found_taken,
 	      SS_ASCENDING(start_ns) SS_ASCENDING(end_ns) SS_ASCENDING(track))
 
-/* Whether a gap is mostly a host sync. */
-static bool claimed_gap_is_sync(const struct ss_idle *idle, const struct ss_idle_gap *gap)
+/* The host sync that a gap mostly is; SS_NO_ROW: it is something else. */
+static uint32_t claimed_gap_sync(const struct ss_idle *idle, const struct ss_idle_gap *gap)
 {
-	int64_t sync_ns = 0, most_ns = 0;
+	const struct ss_idle_piece *longest = NULL;
 
-	for (uint32_t i = gap->piece_from; i < gap->piece_to; i++) {
-		if (idle->pieces[i].cause == SS_IDLE_SYNC)
-			sync_ns = idle->pieces[i].ns;
-		if (idle->pieces[i].ns > most_ns)
-			most_ns = idle->pieces[i].ns;
+	for (uint32_t i = gap->piece_from; i < gap->piece_to; i++)
+		if (!longest || idle->pieces[i].ns > longest->ns)
+			longest = &idle->pieces[i];
+	return longest && longest->cause == SS_IDLE_SYNC ? longest->guilty : SS_NO_ROW;
+}
+
+/* Marks the rows of host syncs that rules remove; false: there are none, or no memory. */
+static bool claimed_find_released(const struct ss_rule_context *context, struct ss_bitmap *out)
+{
+	const struct ss_rank_findings *findings = context->findings;
+	uint32_t count = 0;
+
+	if (!ss_bitmap_init(out, context->trace->device_from, context->memory))
+		return false;
+	for (uint32_t i = 0; i < findings->claim_count; i++) {
+		uint32_t row = context->graph->tasks[findings->claims[i].task].row;
+
+		if (!findings->claims[i].releases || row >= context->trace->device_from)
+			continue;
+		ss_bitmap_add(out, ss_cpu_outer_call(context->trace, row));
+		count++;
 	}
-	return sync_ns > 0 && sync_ns == most_ns;
+	ss_bitmap_finish(out);
+	return count > 0;
 }
 
 /* Adds the gaps of the device that a removed host sync ends. */
 static void claimed_add_released(const struct ss_rule_context *context, const struct ss_idle *idle,
 				 struct ss_cover *out)
 {
-	const struct ss_rank_findings *findings = context->findings;
+	struct ss_bitmap released = { 0 };
 	struct ss_cover gaps;
-	bool releases = false;
 
-	for (uint32_t i = 0; i < findings->claim_count && !releases; i++)
-		releases = findings->claims[i].releases;
-	if (!releases)
-		return;
 	ss_cover_init(&gaps, context->memory);
-	for (uint32_t i = 0; i < idle->device_count; i++) {
+	for (uint32_t i = 0;
+	     i < idle->device_count && (i || claimed_find_released(context, &released)); i++) {
 		if (idle->devices[i].device != context->digest->device)
 			continue;
-		for (uint32_t k = idle->devices[i].gap_from; k < idle->devices[i].gap_to; k++)
-			if (claimed_gap_is_sync(idle, &idle->gaps[k]))
+		for (uint32_t k = idle->devices[i].gap_from; k < idle->devices[i].gap_to; k++) {
+			uint32_t sync = claimed_gap_sync(idle, &idle->gaps[k]);
+
+			if (sync < context->trace->device_from &&
+			    ss_bitmap_find(&released, ss_cpu_outer_call(context->trace, sync)) !=
+				    SS_NO_ROW)
 				ss_cover_add(&gaps, idle->gaps[k].start_ns, idle->gaps[k].end_ns);
+		}
 	}
 	ss_cover_unite(out, &gaps);
 	out->failed |= gaps.failed;
 	ss_cover_release(&gaps);
+	ss_bitmap_release(&released);
 }
 
 bool ss_rule_claimed_time(const struct ss_rule_context *context, uint32_t track,

@@ -28,6 +28,8 @@
 #define RANGE_SHARE 0.075
 /* Time without any record may be the machine's: healthy programs on a busy one reach 18 %. */
 #define GAP_SHARE 0.20
+/* A single pause in a file may be start-up. */
+#define RECURS_MIN 3
 /* A function that holds so much of another one's excess is the more exact place. */
 #define NEARLY_ALL 0.85
 
@@ -402,7 +404,8 @@ static bool costly_is_nameable(const struct costly_claims *costly)
 	const struct ss_place_node *node = &costly->of->nodes[costly->node];
 
 	return costly->kind != SS_EXCESS_IDLE || node->type == SS_PLACE_FUNCTION ||
-	       (node->type == SS_PLACE_RANGE && node->row != SS_NO_ROW) ||
+	       (node->type == SS_PLACE_RANGE && node->row != SS_NO_ROW &&
+		node->calls >= RECURS_MIN) ||
 	       node->phase == SS_PLACE_INPUT;
 }
 

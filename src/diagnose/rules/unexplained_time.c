@@ -364,7 +364,9 @@ static const char *rest_title(const double *sums, bool on_device)
 	if (sums[BLIND] > 0)
 		return "The GPU was not recorded";
 	if (!on_device)
-		return "The training thread does more than is normal in several places";
+		return 2 * sums[UNSEEN_NS] >= sums[REST_NS]
+			       ? "Time passes outside of everything that is recorded"
+			       : "Several places of the step take more than is normal";
 	if (2 * sums[QUEUED_NS] >= sums[REST_NS])
 		return "The GPU is idle although work is queued";
 	if (2 * sums[LOADING_SUM_NS] >= sums[REST_NS])
