@@ -184,7 +184,7 @@ static void ordering_set_cost(struct fix_ordering *ordering, struct ss_finding *
 			      int64_t gain_ns)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
-	int64_t low_ns, high_ns;
+	int64_t low_ns, high_ns, more_ns;
 
 	finding->cost_ns = gain_ns < diagnosis->step_ns ? gain_ns : diagnosis->step_ns;
 	ordering_measure_range(ordering, finding, &low_ns, &high_ns);
@@ -194,6 +194,11 @@ static void ordering_set_cost(struct fix_ordering *ordering, struct ss_finding *
 		finding->low_ns = finding->cost_ns;
 	if (finding->high_ns < finding->cost_ns)
 		finding->high_ns = finding->cost_ns;
+	more_ns = finding->cost_ns + finding->more_ns - finding->high_ns;
+	if (more_ns > 0) {
+		finding->high_ns += more_ns;
+		high_ns -= more_ns < high_ns ? more_ns : high_ns;
+	}
 	if (finding->high_ns > diagnosis->step_ns)
 		finding->high_ns = diagnosis->step_ns;
 	finding_explain_beyond(finding);

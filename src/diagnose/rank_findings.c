@@ -269,22 +269,15 @@ static uint32_t tasks_first_from(const struct ss_rule_context *context, uint32_t
 	return low;
 }
 
-/* What of a task goes: as expected, if the fix does less, and if it does more. */
-struct claim_gone {
-	int64_t ns, low_ns, high_ns;
-};
-
-static int64_t claim_take_from(struct ss_rule_context *context, uint32_t task,
-			       struct claim_gone gone)
+static int64_t claim_take_from(struct ss_rule_context *context, uint32_t task, int64_t gone_ns,
+			       int64_t low_gone_ns)
 {
-	int64_t gone_ns = gone.ns, low_gone_ns = gone.low_ns;
-	struct ss_claim *claim = gone.high_ns > 0 ? shared_claim_of_task(context, task) : NULL;
+	struct ss_claim *claim = gone_ns > 0 ? shared_claim_of_task(context, task) : NULL;
 
 	if (!claim)
 		return 0;
 	gone_ns = gone_ns < claim->own_ns ? gone_ns : claim->own_ns;
 	claim->own_ns -= gone_ns;
-	claim->high_ns -= gone.high_ns < claim->high_ns ? gone.high_ns : claim->high_ns;
 	claim->high_ns = claim->own_ns < claim->high_ns ? claim->own_ns : claim->high_ns;
 	claim->low_ns -= low_gone_ns;
 	if (claim->low_ns < claim->own_ns)
@@ -331,7 +324,7 @@ static void claim_release_wait(struct ss_rule_context *context, uint32_t at, int
 int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch stretch)
 {
 	struct ss_rank_findings *findings = context->findings;
-	int64_t gone_ns = 0, low_keep_ns, high_keep_ns = stretch.keep_ns - stretch.more_ns;
+	int64_t gone_ns = 0, low_keep_ns;
 	uint32_t i;
 
 	if (stretch.to_ns <= stretch.from_ns || findings->failed ||
@@ -348,8 +341,7 @@ int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch st
 		int64_t start_ns = task->start_ns > stretch.from_ns ? task->start_ns
 								    : stretch.from_ns;
 		int64_t end_ns = ss_task_end(task);
-		struct claim_gone gone;
-		int64_t others_ns = 0, rest_ns;
+		int64_t gone, low_gone, others_ns = 0;
 
 		if (task->track != stretch.track || task->start_ns > stretch.to_ns)
 			break;
@@ -361,11 +353,10 @@ int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch st
 			continue;
 		if (!ss_rule_can_claim(context, number))
 			others_ns = findings_taken_ns(findings, stretch.track, start_ns, end_ns);
-		rest_ns = end_ns - start_ns - others_ns;
-		gone.low_ns = rest_ns - stretch_take_kept(&low_keep_ns, rest_ns);
-		gone.high_ns = rest_ns - stretch_take_kept(&high_keep_ns, rest_ns);
-		gone.ns = rest_ns - stretch_take_kept(&stretch.keep_ns, rest_ns);
-		gone_ns += claim_take_from(context, number, gone);
+		gone = end_ns - start_ns - others_ns;
+		low_gone = gone - stretch_take_kept(&low_keep_ns, gone);
+		gone -= stretch_take_kept(&stretch.keep_ns, gone);
+		gone_ns += claim_take_from(context, number, gone, low_gone);
 	}
 	findings_note_taken(findings, (struct ss_found_taken){ stretch.from_ns, stretch.to_ns,
 							       stretch.track });

@@ -81,15 +81,14 @@ bool ss_rule_can_claim(const struct ss_rule_context *context, uint32_t task);
 /*
  * The fix removes the part of a thread's tasks that lies in [from, to), including waits for the
  * device and for workers that end there. The first `keep_ns` of it stay, or `low_keep_ns` if the
- * fix does less than expected; if it does more, `more_ns` of what stays go as well. Time that other
- * rules own stays theirs: two rules that claim time of one task this way each get their own part.
- * Returns the time that could be claimed. Several calls on one task add up.
+ * fix does less than expected. Time that other rules own stays theirs: two rules that claim time
+ * of one task this way each get their own part. Returns the time that could be claimed. Several
+ * calls on one task add up.
  */
 struct ss_stretch {
 	uint32_t track;
 	int64_t from_ns, to_ns;
 	int64_t keep_ns, low_keep_ns; /* low_keep_ns below keep_ns: as keep_ns */
-	int64_t more_ns;
 };
 int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch stretch);
 
@@ -161,6 +160,7 @@ struct ss_finding {
 	bool is_rest;                     /* time that no other rule claims: account.h */
 	bool has_no_cost;                 /* the saving is unknown: information only */
 	bool is_start_up;                 /* no part of a steady step: its evidence counts */
+	int64_t more_ns;                  /* what it may save beyond its claims: for high_ns */
 	int64_t alone_ns;                 /* what its fix would save without the others */
 	int64_t cost_ns, low_ns, high_ns; /* of the mean step, with the fixes before it in place */
 	struct ss_evidence *evidence;     /* the heaviest first */

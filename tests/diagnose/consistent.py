@@ -29,7 +29,7 @@ SLACK = 1.02  # figures of sentences are rounded to three digits
 
 # Sentences with a time that the events of the name must have.
 NAMED = (
-    r"(?P<name>.+) takes [\d.,]+ m?s (of it )?per step(?! outside)",
+    r"(?P<name>.+)(?<! with its backward) takes [\d.,]+ m?s (of it )?per step(?! outside)",
     r"(?P<name>.+) blocks the training thread for",
     r"(?P<name>.+) is called .* and blocks the thread for",
     r"(?P<name>.+) computes on the CPU",

@@ -114,19 +114,18 @@ static const struct {
 	int64_t gone_ns;
 	const char *claims;
 } stretches[] = {
-	{ "a whole task", { TRACK, 100, 300, 0, 0, 0 }, 200, "1:0/0/0" },
-	{ "the middle of one", { TRACK, 150, 250, 0, 0, 0 }, 100, "1:100/100/100" },
-	{ "parts of two", { TRACK, 50, 150, 0, 0, 0 }, 100, "0:50/50/50 1:150/150/150" },
-	{ "the beginning stays", { TRACK, 0, 300, 150, 0, 0 }, 150, "1:50/50/50" },
-	{ "a fix that may do less", { TRACK, 100, 300, 20, 80, 0 }, 180, "1:20/80/20" },
-	{ "a fix that may do more", { TRACK, 100, 300, 50, 0, 30 }, 150, "1:50/50/20" },
-	{ "more is kept than there is", { TRACK, 100, 300, 500, 0, 0 }, 0, "" },
-	{ "a call with its wait", { TRACK, 300, 400, 0, 0, 0 }, 10, "2:0/0/0 3:0/0/0r" },
-	{ "the end of a wait, not its call", { TRACK, 350, 450, 0, 0, 0 }, 50, "4:50/50/50" },
-	{ "nothing is there", { TRACK, 320, 390, 0, 0, 0 }, 0, "" },
-	{ "before and after everything", { TRACK, -500, 0, 0, 0, 0 }, 0, "" },
-	{ "backwards", { TRACK, 300, 100, 0, 0, 0 }, 0, "" },
-	{ "another thread", { TRACK + 1, 0, 1000, 0, 0, 0 }, 0, "" },
+	{ "a whole task", { TRACK, 100, 300, 0, 0 }, 200, "1:0/0/0" },
+	{ "the middle of one", { TRACK, 150, 250, 0, 0 }, 100, "1:100/100/100" },
+	{ "parts of two", { TRACK, 50, 150, 0, 0 }, 100, "0:50/50/50 1:150/150/150" },
+	{ "the beginning stays", { TRACK, 0, 300, 150, 0 }, 150, "1:50/50/50" },
+	{ "a fix that may do less", { TRACK, 100, 300, 20, 80 }, 180, "1:20/80/20" },
+	{ "more is kept than there is", { TRACK, 100, 300, 500, 0 }, 0, "" },
+	{ "a call with its wait", { TRACK, 300, 400, 0, 0 }, 10, "2:0/0/0 3:0/0/0r" },
+	{ "the end of a wait, not its call", { TRACK, 350, 450, 0, 0 }, 50, "4:50/50/50" },
+	{ "nothing is there", { TRACK, 320, 390, 0, 0 }, 0, "" },
+	{ "before and after everything", { TRACK, -500, 0, 0, 0 }, 0, "" },
+	{ "backwards", { TRACK, 300, 100, 0, 0 }, 0, "" },
+	{ "another thread", { TRACK + 1, 0, 1000, 0, 0 }, 0, "" },
 };
 
 static void test_stretches(void **state)
@@ -173,14 +172,12 @@ static void test_claims(void **state)
 	assert_true(ss_rule_can_claim(&other, 0));
 	assert_false(ss_rule_claim(&other, (struct ss_claim){ .task = 1 }));
 	/* of a stretch it gets what is left */
-	assert_int_equal(ss_rule_claim_time(&other, (struct ss_stretch){ TRACK, 0, 450, 0, 0, 0 }),
+	assert_int_equal(ss_rule_claim_time(&other, (struct ss_stretch){ TRACK, 0, 450, 0, 0 }),
 			 100 + 10);
 	/* again on the same task: both parts are removed */
-	assert_int_equal(ss_rule_claim_time(&other,
-					    (struct ss_stretch){ TRACK, 600, 700, 0, 0, 0 }),
+	assert_int_equal(ss_rule_claim_time(&other, (struct ss_stretch){ TRACK, 600, 700, 0, 0 }),
 			 100);
-	assert_int_equal(ss_rule_claim_time(&other,
-					    (struct ss_stretch){ TRACK, 800, 900, 0, 0, 0 }),
+	assert_int_equal(ss_rule_claim_time(&other, (struct ss_stretch){ TRACK, 800, 900, 0, 0 }),
 			 100);
 	assert_int_equal(bench.findings.claims[bench.findings.claim_count - 1].own_ns, 250);
 	close_bench(&bench);
@@ -348,12 +345,11 @@ static void test_shared(void **state)
 	other = bench.context;
 	other.number = OTHER;
 	assert_int_equal(ss_rule_claim_time(&bench.context,
-					    (struct ss_stretch){ TRACK, 600, 700, 0, 0, 0 }),
+					    (struct ss_stretch){ TRACK, 600, 700, 0, 0 }),
 			 100);
 	bench.findings.parts[0].claim_to = bench.findings.parts[OTHER].claim_from =
 		bench.findings.claim_count;
-	assert_int_equal(ss_rule_claim_time(&other,
-					    (struct ss_stretch){ TRACK, 650, 900, 0, 0, 0 }),
+	assert_int_equal(ss_rule_claim_time(&other, (struct ss_stretch){ TRACK, 650, 900, 0, 0 }),
 			 200);
 	bench.findings.parts[OTHER].claim_to = bench.findings.claim_count;
 	check_claims(&bench, "both have a part", "6:350/350/350 6:250/250/250");

@@ -24,7 +24,7 @@
 
 /* Of what exceeds the normal, at least so much goes if the fix does less than expected. */
 #define LOW_SHARE 0.6
-/* The bound was off by 6 points of the step in the middle: it may be so much more, or less. */
+/* Measured gains were 6 points of the step off in the middle: so much more, or less. */
 #define RANGE_SHARE 0.075
 /* Time without any record may be the machine's: healthy programs on a busy one reach 18 %. */
 #define GAP_SHARE 0.20
@@ -111,7 +111,6 @@ struct costly_claims {
 	struct ss_stretch open; /* neighbours are claimed as one */
 	int64_t open_excess_ns;
 	double low_share;    /* of the excess goes at least */
-	double more_share;   /* of what is normal may go, too */
 	uint32_t collective; /* the last one that was claimed */
 };
 
@@ -246,7 +245,6 @@ static void costly_flush(struct costly_claims *costly)
 		open->keep_ns = ns - costly->open_excess_ns;
 		open->low_keep_ns = ns -
 				    (int64_t)(costly->low_share * (double)costly->open_excess_ns);
-		open->more_ns = (int64_t)(costly->more_share * (double)open->keep_ns);
 		ss_rule_claim_time(costly->context, *open);
 	}
 	*open = (struct ss_stretch){ 0 };
@@ -304,6 +302,17 @@ static bool costly_is_position(const char *label)
 	return strncmp(label, "between ", 8) == 0 || strncmp(label, "outside ", 8) == 0;
 }
 
+/* Backward of what exceeds the normal counts at the operator that it answers. */
+static bool costly_has_backward(const struct ss_attribution *of, uint32_t node)
+{
+	if (of->nodes[node].phase == SS_PLACE_BACKWARD)
+		return false;
+	for (uint32_t i = node + 1; i < of->node_count; i++)
+		if (of->nodes[i].phase == SS_PLACE_BACKWARD && ss_attribution_is_in(of, i, node))
+			return true;
+	return false;
+}
+
 /* Operators and library functions with much of the excess below the place, the outermost. */
 static void costly_report_parts(struct costly_claims *costly)
 {
@@ -314,6 +323,7 @@ static void costly_report_parts(struct costly_claims *costly)
 		const struct ss_place_node *node = &of->nodes[i];
 		int64_t ns = costly->is_kind ? node->kinds_ns[costly->kind] : node->excess_ns;
 		struct ss_fact fact = { ns, node->calls, SS_NO_ROW };
+		const char *with;
 		bool is_double;
 		double elements;
 		char label[LABEL_MAX];
@@ -326,15 +336,16 @@ static void costly_report_parts(struct costly_claims *costly)
 		elements = node->row == SS_NO_ROW
 				   ? 0
 				   : ss_attribution_elements(of->trace, node->row, &is_double);
+		with = costly_has_backward(of, i) ? " with its backward" : "";
 		if (elements > 0)
 			ss_rule_add_evidence(costly->context, fact,
-					     "%s takes {time} of it per step ({count} call{?|s}, "
-					     "the first on %.0f elements)",
-					     label, elements);
+					     "%s%s takes {time} of it per step ({count} "
+					     "call{?|s}, the first on %.0f elements)",
+					     label, with, elements);
 		else
 			ss_rule_add_evidence(costly->context, fact,
-					     "%s takes {time} of it per step ({count} call{?|s})",
-					     label);
+					     "%s%s takes {time} of it per step ({count} call{?|s})",
+					     label, with);
 	}
 }
 
@@ -409,18 +420,6 @@ static bool costly_is_nameable(const struct costly_claims *costly)
 	       node->phase == SS_PLACE_INPUT;
 }
 
-/* Sets how far the bound may be off: in points of the step, as its error was. */
-static void costly_set_range(struct costly_claims *costly, double share)
-{
-	const struct ss_place_node *node = &costly->of->nodes[costly->node];
-	double step = (double)costly->context->step_ns;
-	double normal = (double)(node->time_ns - node->excess_ns) / step;
-
-	costly->low_share = 1 - RANGE_SHARE / share > LOW_SHARE ? 1 - RANGE_SHARE / share
-								: LOW_SHARE;
-	costly->more_share = normal > RANGE_SHARE ? RANGE_SHARE / normal : 1;
-}
-
 static void costly_find(struct costly_claims *costly)
 {
 	struct ss_rule_context *context = costly->context;
@@ -436,7 +435,8 @@ static void costly_find(struct costly_claims *costly)
 	if (share < SS_COSTLY_SHARE || !costly_words[costly->kind].title ||
 	    !costly_is_nameable(costly) || !costly_is_usual(costly))
 		return;
-	costly_set_range(costly, share);
+	costly->low_share = 1 - RANGE_SHARE / share > LOW_SHARE ? 1 - RANGE_SHARE / share
+								: LOW_SHARE;
 	ss_attribution_walk(costly->of, &costly->unclaimed->options, costly_claim_moment, costly);
 	costly_flush(costly);
 	ss_rule_add_figure(context, FIGURE_KIND, (double)costly->kind);
@@ -483,6 +483,8 @@ enum ss_status ss_costly_judge(struct ss_judgement *judgement, struct ss_error *
 	if (!finding)
 		return SS_OK;
 	finding->is_start_up = kind == SS_EXCESS_FIRST;
+	if (!finding->is_start_up)
+		finding->more_ns = (int64_t)(RANGE_SHARE * (double)judgement->diagnosis->step_ns);
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
 		if (ss_judgement_figure(judgement, i, FIGURE_EXCESS_NS) > 0 &&
 		    (uint32_t)ss_judgement_figure(judgement, i, FIGURE_KIND) == kind)
