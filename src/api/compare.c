@@ -40,15 +40,6 @@ struct run_comparison {
 
 /* --- the runs --------------------------------------------------------------------------- */
 
-static int64_t rank_mean_step(const struct ss_digest *rank)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < rank->step_count; i++)
-		sum += (double)(rank->steps[i].end_ns - rank->steps[i].start_ns);
-	return rank->step_count ? (int64_t)(sum / rank->step_count) : 0;
-}
-
 /* Takes the figures of a run from the digests of its ranks; `rank` below 0: of all of them. */
 static enum ss_status compared_run_measure(struct ss_session *session, int64_t rank,
 					   struct ss_arena *scratch, struct compared_run *out,
@@ -77,7 +68,7 @@ static enum ss_status compared_run_measure(struct ss_session *session, int64_t r
 		if (own->step_count > out->steps)
 			out->steps = own->step_count;
 		stepped += own->step_count > 0;
-		sum += (double)rank_mean_step(own);
+		sum += (double)ss_digest_mean_step(own);
 	}
 	if (stepped)
 		out->step_ns = (int64_t)(sum / stepped);

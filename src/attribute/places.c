@@ -138,7 +138,7 @@ static enum ss_status places_run(const struct ss_subject *subject, struct ss_tab
 
 const struct ss_view ss_view_places = {
 	.name = "places",
-	.summary = "Whose time a step is: phases, functions, operators, and what exceeds normal",
+	.summary = "Whose time a step is, and what exceeds the normal",
 	.empty = "No thread runs steps.",
 	.columns = places_columns,
 	.column_count = SS_COUNT(places_columns),

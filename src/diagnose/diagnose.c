@@ -303,8 +303,9 @@ enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,
 /* The first steps begin at a boundary of the same kind as the others (ranks/digest.h). */
 static void diagnosis_correct_first_steps(struct ss_diagnosis *diagnosis, const struct ss_job *job)
 {
-	double sum = 0;
+	bool is_other = false;
 	uint32_t count = 0;
+	double sum = 0;
 
 	for (uint32_t i = 0; i < diagnosis->rank_count; i++) {
 		uint32_t index = job->files[diagnosis->files[i]].rank_index;
@@ -312,13 +313,13 @@ static void diagnosis_correct_first_steps(struct ss_diagnosis *diagnosis, const 
 
 		if (!digest->step_count)
 			continue;
-		sum += (double)(ss_digest_step_ns(digest, 0) -
-				(digest->steps[0].end_ns - digest->steps[0].start_ns)) /
-		       digest->step_count;
+		sum += (double)ss_digest_mean_step(digest);
+		is_other |= ss_digest_step_ns(digest, 0) !=
+			    digest->steps[0].end_ns - digest->steps[0].start_ns;
 		count++;
 	}
-	if (count)
-		diagnosis->replay.step_ns += (int64_t)(sum / count);
+	if (is_other)
+		diagnosis->replay.step_ns = (int64_t)(sum / count);
 }
 
 /* Joins and replays the ranks, lets all rules judge them, and chooses the findings. */

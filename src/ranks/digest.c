@@ -530,6 +530,15 @@ int64_t ss_digest_step_ns(const struct ss_digest *digest, uint32_t index)
 	return fabs((double)(first_ns - recorded_ns)) < least_ns ? recorded_ns : first_ns;
 }
 
+int64_t ss_digest_mean_step(const struct ss_digest *digest)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < digest->step_count; i++)
+		sum += (double)ss_digest_step_ns(digest, i);
+	return digest->step_count ? (int64_t)(sum / digest->step_count) : 0;
+}
+
 enum ss_status ss_digest_make(struct ss_digest *digest, const struct ss_subject *subject,
 			      struct ss_memory *memory, struct ss_error *err)
 {

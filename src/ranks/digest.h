@@ -159,6 +159,9 @@ struct ss_digest {
  */
 int64_t ss_digest_step_ns(const struct ss_digest *digest, uint32_t index);
 
+/* The mean of these lengths. */
+int64_t ss_digest_mean_step(const struct ss_digest *digest);
+
 /* Facts that it computes from the trace stay in subject->facts for others. */
 SS_MUST_USE
 enum ss_status ss_digest_make(struct ss_digest *digest, const struct ss_subject *subject,

@@ -28,7 +28,7 @@ CASES = (
     (["{trace}", "--format", "json"], FINE, '"schema":"stepscope.diagnose/1"', ""),
     (["diagnose", "--format=json", "{trace}"], FINE, '"recorded_waits":0,"inferred_waits":0', ""),
     (["diagnose", "--format=csv", "{trace}"], FINE, "rank,rule,level", ""),
-    (["diagnose", "--format=markdown", "{trace}"], FINE, "### A step takes", ""),
+    (["diagnose", "--format=markdown", "{trace}"], FINE, "A step takes 5.00 us", ""),
     (["diagnose", "--step", "0", "{trace}"], USAGE, "", "--step does not apply"),
     (["diagnose", "--rank", "7", "{trace}"], USAGE, "", "no file for rank 7"),
     (["diagnoze", "{trace}"], USAGE, "", "did you mean 'diagnose'"),

@@ -208,7 +208,7 @@ class Views:
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, device: _Text = None,
         stream: _Text = None, name: _Text = None, sort: _Text = None,
     ) -> Table:
-        """Whose time a step is: phases, functions, operators, and what exceeds normal."""
+        """Whose time a step is, and what exceeds the normal."""
 
 class SnapshotViews:
     def findings(
