@@ -21,7 +21,7 @@ SKIPPED = 77
 VIEWS = ("info", "steps", "tracks", "quality")
 THREADS = ("1", "2", "8")
 # disk_bytes: the same text is packed in other ways
-NAMES_OF_FILES = {"file", "path", "problem", "disk_bytes"}
+NAMES_OF_FILES = {"file", "folder", "path", "problem", "disk_bytes"}
 ZSTD = shutil.which("zstd")
 SLOW_BYTES_MAX = 4000  # longer files are not fed byte by byte
 SECONDS_MAX = 60

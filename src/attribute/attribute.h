@@ -26,7 +26,7 @@ enum ss_excess_kind {
 	SS_EXCESS_ENGINE,     /* operators in backward outside of gradient nodes */
 	SS_EXCESS_AGAIN,      /* backward of the same operator again */
 	SS_EXCESS_LOOP,       /* the same operators many times in a row */
-	SS_EXCESS_GROWING,    /* a tensor that grows is copied as a whole, again and again */
+	SS_EXCESS_GROWING,    /* a tensor that grows is copied as a whole, repeatedly */
 	SS_EXCESS_CHAIN,      /* many element-wise operators in a row */
 	SS_EXCESS_COPIES,     /* copies and conversions inside forward and backward */
 	SS_EXCESS_DOUBLE,     /* float64 */
@@ -91,7 +91,7 @@ struct ss_attribution {
 	uint32_t main;                    /* its track */
 	int64_t step_ns;                  /* all measured steps */
 	bool trains, has_stacks, has_device;
-	bool has_modules; /* stacks name modules: the model is told from what is around it */
+	bool has_modules; /* stacks name modules: they show what is the model */
 	bool failed;      /* no memory */
 };
 

@@ -426,10 +426,7 @@ static void inherit(struct ss_attribution *of)
 		uint32_t forward = slices->kind[row] == SS_KIND_OP ? slices->link[row] : SS_NO_ROW;
 
 		if (rows->phase[i] == SS_PLACE_BACKWARD && ss_attribution_has(of, forward)) {
-			while (rows->parent[forward - rows->first] != SS_NO_ROW &&
-			       is_op_row(of, rows->parent[forward - rows->first]))
-				forward = rows->parent[forward - rows->first];
-			forward -= rows->first;
+			forward = ss_attribution_outer_op(of, forward) - rows->first;
 			if (ss_attribution_is_answered_in_kind(rows->kind[forward]))
 				ss_attribution_raise(of, row, (double)rows->excess[forward],
 						     rows->kind[forward]);

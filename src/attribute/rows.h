@@ -75,6 +75,19 @@ static inline bool ss_attribution_has(const struct ss_attribution *of, uint32_t 
 	return of->rows && row >= of->rows->first && row - of->rows->first < of->rows->count;
 }
 
+/* The outermost operator around a row: operators of PyTorch nest a few levels deep. */
+static inline uint32_t ss_attribution_outer_op(const struct ss_attribution *of, uint32_t row)
+{
+	for (uint32_t depth = 0; depth < 64; depth++) {
+		uint32_t up = of->rows->parent[row - of->rows->first];
+
+		if (up == SS_NO_ROW || of->trace->slices.kind[up] != SS_KIND_OP)
+			break;
+		row = up;
+	}
+	return row;
+}
+
 /* Kinds whose backward exceeds the normal as they do. */
 static inline bool ss_attribution_is_answered_in_kind(uint8_t kind)
 {

@@ -268,9 +268,8 @@ static void add_idle_unrecorded(struct sweep *sweep, struct ss_interval piece)
 	uint32_t row = sweep->before, named = SS_NO_ROW, node;
 	char label[160];
 
-	for (; ss_attribution_has(of, row); row = of->rows->parent[row - of->rows->first])
-		if (is_op(of, row) || named == SS_NO_ROW)
-			named = row;
+	if (ss_attribution_has(of, row))
+		named = ss_attribution_outer_op(of, row);
 	if (named == SS_NO_ROW)
 		snprintf(label, sizeof(label), "code that is not recorded");
 	else

@@ -115,9 +115,7 @@ static uint32_t forward_base(struct ss_attribution *of, uint32_t row, uint32_t b
 	    !ss_attribution_has(of, forward) || !(rows->excess[i] > 0) ||
 	    !ss_attribution_is_answered_in_kind(kind))
 		return base;
-	while (rows->parent[forward - rows->first] != SS_NO_ROW &&
-	       slices->kind[rows->parent[forward - rows->first]] == SS_KIND_OP)
-		forward = rows->parent[forward - rows->first];
+	forward = ss_attribution_outer_op(of, forward);
 	/* what is around forward is forward or the loop: this does not go on */
 	return rows->phase[forward - rows->first] == SS_PLACE_FORWARD
 		       ? ss_attribution_place(of, forward)

@@ -345,7 +345,7 @@ static void findings_widen_ranges(struct ss_diagnosis *diagnosis)
 	diagnosis->fixed_low_ns = diagnosis->fixed_low_ns < diagnosis->step_ns - error_ns
 					  ? diagnosis->fixed_low_ns + error_ns
 					  : diagnosis->step_ns;
-	/* all fixes together save no more than the sum of what each is said to save */
+	/* all fixes together save no more than the sum of what each is reported to save */
 	high_ns = diagnosis->fixed_high_ns > error_ns ? diagnosis->fixed_high_ns - error_ns : 0;
 	if (high_ns < diagnosis->step_ns - shown_ns)
 		high_ns = diagnosis->step_ns - shown_ns;

@@ -521,13 +521,21 @@ int64_t ss_digest_step_ns(const struct ss_digest *digest, uint32_t index)
 {
 	const struct ss_rank_step *step = &digest->steps[index], *next = step + 1;
 	int64_t recorded_ns = step->end_ns - step->start_ns, first_ns;
-	double least_ns;
+	double least_ns, usual_ns = 0;
 
 	if (step->number != 0 || index + 1 >= digest->step_count)
 		return recorded_ns;
+	for (uint32_t i = index + 1; i < digest->step_count; i++)
+		usual_ns += (double)(digest->steps[i].end_ns - digest->steps[i].start_ns);
+	usual_ns /= digest->step_count - index - 1;
 	first_ns = first_step_ns(step, next);
 	least_ns = MEAN_SHARE * (double)(next->end_ns - next->start_ns) * digest->step_count;
-	return fabs((double)(first_ns - recorded_ns)) < least_ns ? recorded_ns : first_ns;
+	/* the other steps say which of the two is right */
+	return fabs((double)(first_ns - recorded_ns)) < least_ns ||
+			       fabs((double)first_ns - usual_ns) >
+				       fabs((double)recorded_ns - usual_ns)
+		       ? recorded_ns
+		       : first_ns;
 }
 
 int64_t ss_digest_mean_step(const struct ss_digest *digest)

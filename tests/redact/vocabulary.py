@@ -17,7 +17,7 @@ STEPSCOPE = sys.argv[1]
 SOURCE = pathlib.Path(sys.argv[2]) / "src"
 # files whose texts are patterns, beside a few sentences
 PATTERNS = (
-    "trace/names_*.c", "trace/kinds.c", "memory/load/dicts.c", "memory/stack_places.c",
+    "trace/names.c", "trace/kinds.c", "memory/load/dicts.c", "memory/stack_places.c",
     "analyze/kernel/category.c", "analyze/kernel/short_name.c", "analyze/kernel/message.c",
     "analyze/host/op_category.c", "analyze/host/places.c", "analyze/host/step_phase.c",
     "analyze/host/ops.c", "analyze/inference_steps.c", "analyze/time/roles.c",

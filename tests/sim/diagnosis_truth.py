@@ -32,8 +32,8 @@ RULE_OF = {
     "casts": ("undone-copies", "extra-copies"),
     # what waits for a core is launched late: without operators on the CPU nothing tells more
     "oversubscribed": ("oversubscribed-cores", "launch-bound", "unexplained-time"),
-    "lone-pause": "unexplained-time",
-    "first-launch": "unexplained-time",
+    "lone-pause": ("costly-place", "unexplained-time"),
+    "first-launch": ("costly-kind", "unexplained-time"),
 }
 # must be found; what they cost in time is not worth a name
 TIMELESS = ("memory-leak", "fragmentation")

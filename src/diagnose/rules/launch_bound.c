@@ -31,6 +31,9 @@
 /* In a file with a single step, fewer late launches may be start-up. */
 #define LATE_MIN 16
 
+/* Deeper frames are not looked at. */
+#define DEPTH_MAX 256
+
 /* Operators with less than a tenth of the idle time are not worth a sentence. */
 #define SITE_SHARE 10
 
@@ -243,7 +246,7 @@ static void launch_add_piece(void *context, uint32_t row, int64_t from_ns, int64
 	const struct ss_slices *slices = &launches->trace->slices;
 	uint32_t op = SS_NO_ROW, function = SS_NO_ROW;
 
-	for (; row != SS_NO_ROW; row = slices->parent[row]) {
+	for (uint32_t depth = 0; row != SS_NO_ROW && depth < DEPTH_MAX; depth++) {
 		const char *name = ss_strings_text(&launches->trace->names, slices->name[row]);
 
 		if (slices->kind[row] == SS_KIND_OP &&
@@ -252,6 +255,7 @@ static void launch_add_piece(void *context, uint32_t row, int64_t from_ns, int64
 		if (slices->kind[row] == SS_KIND_PYTHON && function == SS_NO_ROW &&
 		    strstr(name, ".py(") && !ss_code_is_library(name))
 			function = row;
+		row = slices->parent[row];
 	}
 	row = op != SS_NO_ROW ? op : function;
 	if (row != SS_NO_ROW)
