@@ -185,10 +185,3 @@ enum ss_excess_kind ss_attribution_kind(const struct ss_attribution *attribution
 			best = (enum ss_excess_kind)k;
 	return best;
 }
-
-bool ss_attribution_is_in(const struct ss_attribution *attribution, uint32_t node, uint32_t above)
-{
-	while (node != above && node)
-		node = attribution->nodes[node].parent;
-	return node == above;
-}

@@ -119,9 +119,6 @@ uint32_t ss_attribution_heaviest(const struct ss_attribution *attribution, uint3
 /* The kind with the most excess of a place. */
 enum ss_excess_kind ss_attribution_kind(const struct ss_attribution *attribution, uint32_t node);
 
-/* Whether a place is another one, or lies below it. */
-bool ss_attribution_is_in(const struct ss_attribution *attribution, uint32_t node, uint32_t above);
-
 const char *ss_excess_kind_name(enum ss_excess_kind kind);
 
 /*

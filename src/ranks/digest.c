@@ -500,6 +500,9 @@ static bool digest_fit_memory(struct ss_digest *digest)
 /* A mean that changes by less than this is not worth another figure: replays are off as much. */
 #define MEAN_SHARE 0.05
 
+/* Of as many steps a first one that is too long changes the mean little. */
+#define MANY_STEPS 5
+
 /* The length of the first step if it begins as the second one does. */
 static int64_t first_step_ns(const struct ss_rank_step *step, const struct ss_rank_step *next)
 {
@@ -532,6 +535,7 @@ int64_t ss_digest_step_ns(const struct ss_digest *digest, uint32_t index)
 	least_ns = MEAN_SHARE * (double)(next->end_ns - next->start_ns) * digest->step_count;
 	/* the other steps say which of the two is right */
 	return fabs((double)(first_ns - recorded_ns)) < least_ns ||
+			       (first_ns < recorded_ns && digest->step_count >= MANY_STEPS) ||
 			       fabs((double)first_ns - usual_ns) >
 				       fabs((double)recorded_ns - usual_ns)
 		       ? recorded_ns

@@ -88,22 +88,24 @@ bool ss_rule_claimed_time(const struct ss_rule_context *context, uint32_t track,
 
 /* --- places --------------------------------------------------------------------------------- */
 
-/* Idle time of the rank's device that nobody claims. */
+/* Idle time of the rank's device that nobody claims; -1: no memory. */
 static int64_t unclaimed_idle_ns(const struct ss_rule_context *context,
 				 const struct ss_unclaimed *unclaimed)
 {
 	const struct ss_idle *idle = unclaimed->options.idle;
-	int64_t sum_ns = 0;
+	struct ss_cover gaps;
+	int64_t sum_ns;
 
+	ss_cover_init(&gaps, context->memory);
 	for (uint32_t i = 0; i < idle->device_count; i++) {
 		if (idle->devices[i].device != context->digest->device)
 			continue;
 		for (uint32_t k = idle->devices[i].gap_from; k < idle->devices[i].gap_to; k++)
-			ss_ns_add(&sum_ns, idle->gaps[k].end_ns - idle->gaps[k].start_ns -
-						   ss_cover_length_in(&unclaimed->taken,
-								      idle->gaps[k].start_ns,
-								      idle->gaps[k].end_ns));
+			ss_cover_add(&gaps, idle->gaps[k].start_ns, idle->gaps[k].end_ns);
 	}
+	sum_ns = gaps.failed ? -1
+			     : ss_cover_length(&gaps) - ss_cover_common(&gaps, &unclaimed->taken);
+	ss_cover_release(&gaps);
 	return sum_ns;
 }
 
@@ -114,6 +116,7 @@ static enum ss_status unclaimed_measure(struct ss_rule_context *context, int64_t
 {
 	struct ss_attribution_options *options = &unclaimed->options;
 	bool on_device = context->digest->device >= 0;
+	int64_t idle_ns = INT64_MAX;
 
 	ss_cover_release(&unclaimed->taken);
 	options->steps = context->steps;
@@ -124,7 +127,11 @@ static enum ss_status unclaimed_measure(struct ss_rule_context *context, int64_t
 	if (!ss_rule_claimed_time(context, on_device ? SS_NO_ROW : context->graph->main,
 				  options->idle, &unclaimed->taken))
 		return ss_fail_memory(err, "places of the step");
-	*is_enough = !on_device || unclaimed_idle_ns(context, unclaimed) >= least_ns;
+	if (on_device)
+		idle_ns = unclaimed_idle_ns(context, unclaimed);
+	if (idle_ns < 0)
+		return ss_fail_memory(err, "places of the step");
+	*is_enough = idle_ns >= least_ns;
 	if (!*is_enough)
 		return SS_OK;
 	if (!unclaimed->attribution.memory)

@@ -107,6 +107,7 @@ struct costly_claims {
 	struct ss_attribution *of;
 	uint32_t node;            /* whose excess is claimed */
 	enum ss_excess_kind kind; /* of a whole kind: node is the step */
+	uint8_t *inside;          /* per place: it is the chosen one, or below it */
 	bool is_kind;
 	struct ss_stretch open; /* neighbours are claimed as one */
 	int64_t open_excess_ns;
@@ -169,6 +170,20 @@ static int64_t costly_excess_ns(const struct costly_claims *costly)
 	return costly->is_kind ? node->kinds_ns[costly->kind] : node->excess_ns;
 }
 
+/* Marks the places below the chosen one: they have larger numbers than what is above them. */
+static bool costly_mark_inside(struct costly_claims *costly)
+{
+	const struct ss_attribution *of = costly->of;
+
+	costly->inside = SS_ARENA_NEW(costly->context->shared, uint8_t, (size_t)of->node_count + 1);
+	if (!costly->inside)
+		return false;
+	costly->inside[costly->node] = 1;
+	for (uint32_t i = costly->node + 1; i < of->node_count; i++)
+		costly->inside[i] = costly->inside[of->nodes[i].parent];
+	return true;
+}
+
 /* --- in each step ---------------------------------------------------------------------------- */
 
 /* Whether a moment is part of what was chosen. */
@@ -177,8 +192,7 @@ static bool costly_has(const struct costly_claims *costly,
 {
 	if (moment->excess_ns <= 0)
 		return false;
-	return costly->is_kind ? moment->kind == costly->kind
-			       : ss_attribution_is_in(costly->of, moment->node, costly->node);
+	return costly->is_kind ? moment->kind == costly->kind : costly->inside[moment->node];
 }
 
 struct costly_steps {
@@ -308,7 +322,7 @@ static bool costly_has_backward(const struct ss_attribution *of, uint32_t node)
 	if (of->nodes[node].phase == SS_PLACE_BACKWARD)
 		return false;
 	for (uint32_t i = node + 1; i < of->node_count; i++)
-		if (of->nodes[i].phase == SS_PLACE_BACKWARD && ss_attribution_is_in(of, i, node))
+		if (of->nodes[i].phase == SS_PLACE_BACKWARD && of->nodes[i].parent == node)
 			return true;
 	return false;
 }
@@ -329,8 +343,7 @@ static void costly_report_parts(struct costly_claims *costly)
 		char label[LABEL_MAX];
 
 		if (node->type != SS_PLACE_OPERATOR || ns < least_ns || !node->calls ||
-		    of->nodes[node->parent].type == SS_PLACE_OPERATOR ||
-		    !ss_attribution_is_in(of, i, costly->node))
+		    of->nodes[node->parent].type == SS_PLACE_OPERATOR || !costly->inside[i])
 			continue;
 		costly_format_label(of, i, label);
 		elements = node->row == SS_NO_ROW
@@ -430,6 +443,10 @@ static void costly_find(struct costly_claims *costly)
 		costly_choose_kind(costly);
 	else
 		costly_choose_place(costly);
+	if (!costly_mark_inside(costly)) {
+		costly->of->failed = true;
+		return;
+	}
 	excess_ns = costly_excess_ns(costly);
 	share = context->step_ns > 0 ? (double)excess_ns / (double)context->step_ns : 0;
 	if (share < SS_COSTLY_SHARE || !costly_words[costly->kind].title ||

@@ -136,11 +136,17 @@ static void rest_add_unclaimed(struct unexplained_rest *rest, uint32_t track,
 
 /* --- with a device -------------------------------------------------------------------- */
 
-/* Whether a claim covers the gap as a whole. */
-static bool rest_is_released(const struct unexplained_rest *rest, const struct ss_idle_gap *gap)
+/* Whether a claim covers the gap as a whole; gaps come in the order of time. */
+static bool rest_is_released(struct unexplained_rest *rest, const struct ss_idle_gap *gap)
 {
-	return ss_cover_length_in(&rest->taken, gap->start_ns, gap->end_ns) ==
-	       gap->end_ns - gap->start_ns;
+	const struct ss_cover *taken = &rest->taken;
+
+	while (rest->taken_at < taken->count &&
+	       taken->items[rest->taken_at].end_ns <= gap->start_ns)
+		rest->taken_at++;
+	return rest->taken_at < taken->count &&
+	       taken->items[rest->taken_at].start_ns <= gap->start_ns &&
+	       taken->items[rest->taken_at].end_ns >= gap->end_ns;
 }
 
 /* Adds an idle gap of the device, as far as nobody claims it. */
