@@ -70,8 +70,10 @@ static void mend_sums(uint8_t *data, size_t size, const struct ss_pack_entry tab
 						   track_count);
 	struct ss_trace *trace = calloc(1, sizeof(*trace));
 	struct ss_slices *slices = &trace->slices;
+	uint32_t no_flags = 0;
 
 	CHECK(trace);
+	trace->name_flags = &no_flags;
 	slices->kind = items_of(data, size, table, SS_PART_SLICE_KIND, count);
 	slices->start_ns = items_of(data, size, table, SS_PART_SLICE_START, count);
 	slices->dur_ns = items_of(data, size, table, SS_PART_SLICE_DUR, count);
@@ -80,8 +82,10 @@ static void mend_sums(uint8_t *data, size_t size, const struct ss_pack_entry tab
 		slices->count = (uint32_t)count;
 		slices->parent = calloc(count + 1, sizeof(*slices->parent));
 		slices->depth = calloc(count + 1, sizeof(*slices->depth));
+		/* whose child a range is depends on its name, how deep it lies does not */
+		slices->name = calloc(count + 1, sizeof(*slices->name));
 		trace->tracks = calloc(track_count + 1, sizeof(*trace->tracks));
-		CHECK(slices->parent && slices->depth && trace->tracks);
+		CHECK(slices->parent && slices->depth && slices->name && trace->tracks);
 		for (uint32_t i = 0; i < track_count && from[i].row_count <= count - rows; i++) {
 			trace->tracks[trace->track_count++] =
 				(struct ss_track){ .class = from[i].class,
@@ -95,6 +99,7 @@ static void mend_sums(uint8_t *data, size_t size, const struct ss_pack_entry tab
 		}
 		free(slices->parent);
 		free(slices->depth);
+		free(slices->name);
 		free(trace->tracks);
 	}
 	free(trace);
