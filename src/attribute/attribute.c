@@ -11,11 +11,13 @@
 static const char *const excess_kinds[] = {
 	[SS_EXCESS_NONE] = "normal",
 	[SS_EXCESS_BESIDE] = "beside training",
+	[SS_EXCESS_UNTRAINED] = "not trained",
 	[SS_EXCESS_OUTSIDE] = "outside of the model",
 	[SS_EXCESS_INPUT] = "input",
 	[SS_EXCESS_UNANSWERED] = "without gradients",
 	[SS_EXCESS_ENGINE] = "in backward",
 	[SS_EXCESS_AGAIN] = "repeated backward",
+	[SS_EXCESS_RECOMPUTED] = "recomputed",
 	[SS_EXCESS_LOOP] = "loop",
 	[SS_EXCESS_GROWING] = "growing",
 	[SS_EXCESS_CHAIN] = "element-wise",

@@ -20,11 +20,13 @@
 enum ss_excess_kind {
 	SS_EXCESS_NONE,
 	SS_EXCESS_BESIDE,     /* work that no backward answers, outside of forward */
+	SS_EXCESS_UNTRAINED,  /* the same in layers: a model that is not trained */
 	SS_EXCESS_OUTSIDE,    /* the same without training: outside of the model */
 	SS_EXCESS_INPUT,      /* the training thread makes its input */
 	SS_EXCESS_UNANSWERED, /* the same inside forward */
 	SS_EXCESS_ENGINE,     /* operators in backward outside of gradient nodes */
 	SS_EXCESS_AGAIN,      /* backward of the same operator again */
+	SS_EXCESS_RECOMPUTED, /* backward runs forward's operators */
 	SS_EXCESS_LOOP,       /* the same operators many times in a row */
 	SS_EXCESS_GROWING,    /* a tensor that grows is copied as a whole, repeatedly */
 	SS_EXCESS_CHAIN,      /* many element-wise operators in a row */

@@ -35,10 +35,20 @@ static const char *const no_data[] = {
 static const char *const copies[] = { "to",    "clone",    "contiguous",  "copy_",
 				      "float", "_to_copy", "detach_copy", "double" };
 
+/* A gradient of what was broadcast is summed to its shape. */
+static const char *const engines[] = { "add", "add_", "detach", "sum" };
+
 static const char *const joins[] = { "cat", "concat", "stack", "hstack", "vstack", "append" };
 
 static const char *const dropouts[] = { "dropout", "dropout_", "native_dropout", "feature_dropout",
 					"alpha_dropout" };
+
+/* Functions of torch.nn that are made of other operators. */
+static const char *const layers[] = {
+	"linear",     "conv1d",     "conv2d",     "conv3d", "conv_transpose2d",
+	"layer_norm", "batch_norm", "group_norm", "lstm",   "scaled_dot_product_attention",
+	"embedding",  "gru",        "bilinear",
+};
 
 static const char *const products[] = { "mm", "bmm", "addmm", "baddbmm" };
 
@@ -67,10 +77,8 @@ static uint32_t operator_traits(const char *name)
 			  (is_one_of(word, joins, SS_COUNT(joins)) ? SS_TRAIT_JOINS : 0) |
 			  (is_one_of(word, dropouts, SS_COUNT(dropouts)) ? SS_TRAIT_DROPOUT : 0) |
 			  (is_one_of(word, products, SS_COUNT(products)) ? SS_TRAIT_MATRIX : 0) |
-			  (strcmp(word, "add") == 0 || strcmp(word, "add_") == 0 ||
-					   strcmp(word, "detach") == 0
-				   ? SS_TRAIT_ADDS
-				   : 0));
+			  (is_one_of(word, layers, SS_COUNT(layers)) ? SS_TRAIT_LAYER : 0) |
+			  (is_one_of(word, engines, SS_COUNT(engines)) ? SS_TRAIT_ADDS : 0));
 }
 
 /* "file.py(12): function": what the file says about a phase. */

@@ -28,6 +28,9 @@
 /* Libraries compute convolutions at least twice as fast as the fallbacks without them. */
 #define FALLBACK_SHARE 0.5
 
+/* Metrics that ranks average are scalars or a few of them; the smallest layers have more. */
+#define GRADIENT_ELEMENTS_MIN 1024
+
 /* A first call is start-up if it takes this many times the usual one, and a millisecond. */
 #define FIRST_FACTOR 10
 
@@ -131,17 +134,33 @@ static bool is_in_engine(const struct ss_attribution *of, uint32_t row)
 	       !(traits & (SS_TRAIT_GRAD_NODE | SS_TRAIT_ACCUMULATE | SS_TRAIT_ADDS));
 }
 
+/* A copy of its own, or the gradient of one: other operators may need those inside of them. */
 static bool is_outer_copy(const struct ss_attribution *of, uint32_t row)
 {
-	uint32_t up = of->rows->parent[row - of->rows->first];
-	uint32_t around;
+	uint32_t up = row;
 
 	if (!is_op_row(of, row) || !(ss_attribution_traits(of, row) & SS_TRAIT_COPY))
 		return false;
-	if (up == SS_NO_ROW || !is_op_row(of, up))
-		return true;
-	around = ss_attribution_traits(of, up);
-	return around & (SS_TRAIT_COPY | SS_TRAIT_GRAD_NODE);
+	for (uint32_t depth = 0; depth < 64; depth++) {
+		up = of->rows->parent[up - of->rows->first];
+		if (up == SS_NO_ROW || !is_op_row(of, up))
+			return true;
+		if (!(ss_attribution_traits(of, up) & SS_TRAIT_COPY))
+			break;
+	}
+	return ss_attribution_traits(of, up) & SS_TRAIT_GRAD_NODE;
+}
+
+bool ss_attribution_is_gradient(const struct ss_attribution *of, uint32_t caller)
+{
+	bool is_double;
+	double elements;
+
+	if (!of->trains || !ss_attribution_has(of, caller) ||
+	    ss_attribution_next_phase(of, caller) != SS_PLACE_OPTIMIZER)
+		return false;
+	elements = ss_attribution_elements(of->trace, caller, &is_double);
+	return elements <= 0 || elements >= GRADIENT_ELEMENTS_MIN;
 }
 
 bool ss_attribution_is_needed(const struct ss_attribution *of, uint32_t caller, uint8_t phase,
@@ -154,7 +173,8 @@ bool ss_attribution_is_needed(const struct ss_attribution *of, uint32_t caller, 
 
 	/* of inference they are part of the model */
 	if ((phase == SS_PLACE_BACKWARD && strstr(name, "reduce")) ||
-	    (phase == SS_PLACE_FORWARD && !of->trains))
+	    (phase == SS_PLACE_FORWARD && !of->trains) ||
+	    (strstr(name, "reduce") && ss_attribution_is_gradient(of, caller)))
 		return true;
 	for (size_t i = 0; i < SS_COUNT(needed); i++)
 		if (strstr(name, needed[i]))
@@ -177,6 +197,26 @@ static void judge_again(struct ss_attribution *of, uint32_t row)
 		ss_attribution_raise(of, row, 1 - 1.0 / answers, SS_EXCESS_AGAIN);
 }
 
+/* Work that nobody answers: layers are a model that is not trained, and may be wanted. */
+static enum ss_excess_kind beside_kind(const struct ss_attribution *of, uint32_t row)
+{
+	const struct ss_attribution_rows *rows = of->rows;
+	uint32_t up = rows->parent[row - rows->first];
+
+	if ((ss_slice_flags(of->trace, row) & SS_NAME_MODULE) ||
+	    (ss_attribution_traits(of, row) & SS_TRAIT_LAYER) ||
+	    (up != SS_NO_ROW && rows->kind[up - rows->first] == SS_EXCESS_UNTRAINED))
+		return SS_EXCESS_UNTRAINED;
+	return SS_EXCESS_BESIDE;
+}
+
+/* In backward: modules, or operators that gradient formulas do not call. */
+static bool is_recomputed(const struct ss_attribution *of, uint32_t row)
+{
+	return (ss_slice_flags(of->trace, row) & SS_NAME_MODULE) ||
+	       (is_op_row(of, row) && (ss_attribution_traits(of, row) & SS_TRAIT_LAYER));
+}
+
 static void judge_row(struct ss_attribution *of, uint32_t row, bool follows_answered)
 {
 	const struct ss_attribution_rows *rows = of->rows;
@@ -186,7 +226,9 @@ static void judge_row(struct ss_attribution *of, uint32_t row, bool follows_answ
 	bool in_model = phase == SS_PLACE_FORWARD || phase == SS_PLACE_BACKWARD, is_double;
 
 	if (of->trains && phase == SS_PLACE_BESIDE)
-		ss_attribution_raise(of, row, 1, SS_EXCESS_BESIDE);
+		ss_attribution_raise(of, row, 1, beside_kind(of, row));
+	if (of->trains && phase == SS_PLACE_BACKWARD && is_recomputed(of, row))
+		ss_attribution_raise(of, row, 1, SS_EXCESS_RECOMPUTED);
 	if (!of->trains && of->has_modules && phase == SS_PLACE_BESIDE)
 		ss_attribution_raise(of, row, 1, SS_EXCESS_OUTSIDE);
 	if (phase == SS_PLACE_BACKWARD && is_op_row(of, row))

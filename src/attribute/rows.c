@@ -221,6 +221,23 @@ static void settle_phases(struct ss_attribution *of, uint8_t *masks)
 			rows->phase[i] = masks[i] ? SS_PLACE_LOOP : SS_PLACE_BESIDE;
 }
 
+uint8_t ss_attribution_next_phase(const struct ss_attribution *of, uint32_t row)
+{
+	struct ss_attribution_rows *rows = of->rows;
+	uint32_t i = at(of, row);
+
+	if (i >= rows->next_from && i < rows->next_to)
+		return rows->next_phase;
+	rows->next_from = i;
+	rows->next_phase = SS_PLACE_NO_PHASE;
+	for (i++; i < rows->count && rows->next_phase == SS_PLACE_NO_PHASE; i++)
+		if (rows->phase[i] == SS_PLACE_FORWARD || rows->phase[i] == SS_PLACE_BACKWARD ||
+		    rows->phase[i] == SS_PLACE_OPTIMIZER)
+			rows->next_phase = rows->phase[i];
+	rows->next_to = i - 1;
+	return rows->next_phase;
+}
+
 static bool fill_names(struct ss_attribution *of)
 {
 	const struct ss_trace *trace = of->trace;
@@ -268,6 +285,37 @@ static bool find_collectives(struct ss_attribution *of)
 	return true;
 }
 
+/* Whether the main thread reduces gradients in a row: large, and right before the optimizer. */
+static bool reduces_gradients(const struct ss_attribution *of, uint32_t row)
+{
+	return of->trace->slices.kind[row] == SS_KIND_OP &&
+	       (ss_slice_flags(of->trace, row) & SS_NAME_COMM_OP) &&
+	       strstr(ss_strings_text(&of->trace->names, of->trace->slices.name[row]), "reduce") &&
+	       ss_attribution_is_gradient(of, row);
+}
+
+/* A function that averages gradients is part of backward, with what it packs and copies. */
+static void find_averages(struct ss_attribution *of)
+{
+	const struct ss_slices *slices = &of->trace->slices;
+	struct ss_attribution_rows *rows = of->rows;
+
+	for (uint32_t i = 0; i < rows->count; i++) {
+		uint32_t outer = i, up = rows->parent[i];
+
+		if (rows->phase[i] != SS_PLACE_BESIDE || !reduces_gradients(of, rows->first + i))
+			continue;
+		for (; up != SS_NO_ROW && rows->phase[at(of, up)] == SS_PLACE_BESIDE;
+		     up = rows->parent[at(of, up)])
+			outer = at(of, up);
+		for (uint32_t k = outer;
+		     k < rows->count &&
+		     slices->start_ns[rows->first + k] < ss_slice_end(slices, rows->first + outer);
+		     k++)
+			rows->phase[k] = SS_PLACE_BACKWARD;
+	}
+}
+
 static bool alloc_rows(struct ss_attribution *of)
 {
 	struct ss_attribution_rows *rows = SS_ARENA_NEW(&of->arena, struct ss_attribution_rows, 1);
@@ -312,6 +360,8 @@ bool ss_attribution_fill_rows(struct ss_attribution *of, const struct ss_phases 
 	if (of->trains && !of->has_stacks)
 		fill_forward(of);
 	settle_phases(of, masks);
+	if (of->trains)
+		find_averages(of);
 	if (!of->has_stacks)
 		name_regions(of);
 	return !of->failed;

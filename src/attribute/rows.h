@@ -25,10 +25,11 @@ enum ss_name_trait {
 	SS_TRAIT_POINTWISE = 1 << 10,
 	SS_TRAIT_NO_DATA = 1 << 11, /* touches no data: view, t, expand */
 	SS_TRAIT_MATRIX = 1 << 12,  /* a product whose work follows from its shapes */
-	SS_TRAIT_ADDS = 1 << 13,    /* what the engine itself adds: add, add_, detach */
+	SS_TRAIT_ADDS = 1 << 13,    /* what the engine itself runs: add, detach, sum to a shape */
 	SS_TRAIT_JOINS = 1 << 14,   /* cat and its like: copies all that it joins */
 	SS_TRAIT_DROPOUT = 1 << 15,
 	SS_TRAIT_FALLBACK = 1 << 16, /* what ATen runs if no library fits */
+	SS_TRAIT_LAYER = 1 << 17,    /* what layers call, and gradient formulas never do */
 };
 
 /* What backward answers. */
@@ -56,6 +57,9 @@ struct ss_attribution_rows {
 	/* collectives of all threads, by start */
 	uint32_t *collectives;
 	uint32_t collective_count;
+	/* rows without a phase of training, and the phase behind them: ss_attribution_next_phase */
+	uint32_t next_from, next_to;
+	uint8_t next_phase;
 	/* stretches in which operators repeat, by start */
 	struct ss_attribution_span *spans;
 	uint32_t span_count, span_capacity;
@@ -111,10 +115,16 @@ SS_MUST_USE bool ss_attribution_fill_rows(struct ss_attribution *of,
 SS_MUST_USE bool ss_attribution_fill_normals(struct ss_attribution *of,
 					     const struct ss_cover *steps);
 
+/* rows.c: the next phase of training behind a row; SS_PLACE_NO_PHASE: none. */
+uint8_t ss_attribution_next_phase(const struct ss_attribution *of, uint32_t row);
+
+/* What is reduced right before the optimizer is gradients, unless it is as small as a metric. */
+bool ss_attribution_is_gradient(const struct ss_attribution *of, uint32_t row);
+
 /*
- * Whether training needs a collective: gradients in backward, what is part of an operator that
- * backward answers (tensor parallel), parameters that are gathered and scattered (FSDP), experts
- * and stages. `caller` is the row of the main thread that calls it.
+ * Whether training needs a collective: gradients in or behind backward, what is part of an operator
+ * that backward answers (tensor parallel), parameters that are gathered and scattered (FSDP),
+ * experts and stages. `caller` is the row of the main thread that calls it.
  */
 bool ss_attribution_is_needed(const struct ss_attribution *of, uint32_t caller, uint8_t phase,
 			      uint32_t collective);

@@ -142,6 +142,26 @@ static uint32_t region_node(struct sweep *sweep, uint32_t row)
 				    strlen(ss_strings_text(&of->labels, label)));
 }
 
+/* Code without a record has the operator before it as its place. */
+static uint32_t unrecorded_node(struct sweep *sweep, uint32_t above, enum ss_place_phase phase)
+{
+	struct ss_attribution *of = sweep->of;
+	uint32_t named = SS_NO_ROW, node;
+	char label[160];
+
+	if (ss_attribution_has(of, sweep->before))
+		named = ss_attribution_outer_op(of, sweep->before);
+	if (named == SS_NO_ROW)
+		snprintf(label, sizeof(label), "code that is not recorded");
+	else
+		snprintf(label, sizeof(label), "code that is not recorded, behind %s",
+			 ss_strings_text(&of->trace->names, of->trace->slices.name[named]));
+	node = ss_attribution_below(of, above, SS_PLACE_RANGE, phase, label, strlen(label));
+	if (of->nodes && of->nodes[node].row == SS_NO_ROW)
+		of->nodes[node].row = named;
+	return node;
+}
+
 /* Nothing is recorded: what is before and behind it says whose time it is. */
 static void add_nothing(struct sweep *sweep, struct ss_interval piece, uint32_t behind)
 {
@@ -161,6 +181,9 @@ static void add_nothing(struct sweep *sweep, struct ss_interval piece, uint32_t 
 			node = ss_attribution_phase_node(of, own);
 		if (own == SS_PLACE_BESIDE)
 			report_beside(sweep, node, SS_NO_ROW, piece, true);
+		else if (own == SS_PLACE_FORWARD && !of->has_stacks && ns > PAUSE_NS)
+			report_at(sweep, unrecorded_node(sweep, node, own), SS_NO_ROW, piece, 1,
+				  SS_EXCESS_GAP);
 		else
 			report_at(sweep, node, SS_NO_ROW, piece, least,
 				  (enum ss_excess_kind)rows->kind[a]);
@@ -264,21 +287,8 @@ static void add_collective(struct sweep *sweep, uint32_t row, uint32_t collectiv
 /* Nothing is recorded in a gap: its place is what came before it on the thread. */
 static void add_idle_unrecorded(struct sweep *sweep, struct ss_interval piece)
 {
-	struct ss_attribution *of = sweep->of;
-	uint32_t row = sweep->before, named = SS_NO_ROW, node;
-	char label[160];
-
-	if (ss_attribution_has(of, row))
-		named = ss_attribution_outer_op(of, row);
-	if (named == SS_NO_ROW)
-		snprintf(label, sizeof(label), "code that is not recorded");
-	else
-		snprintf(label, sizeof(label), "code that is not recorded, behind %s",
-			 ss_strings_text(&of->trace->names, of->trace->slices.name[named]));
-	node = ss_attribution_below(of, 0, SS_PLACE_RANGE, SS_PLACE_NO_PHASE, label, strlen(label));
-	if (of->nodes && of->nodes[node].row == SS_NO_ROW)
-		of->nodes[node].row = named;
-	report_at(sweep, node, SS_NO_ROW, piece, 1, SS_EXCESS_IDLE);
+	report_at(sweep, unrecorded_node(sweep, 0, SS_PLACE_NO_PHASE), SS_NO_ROW, piece, 1,
+		  SS_EXCESS_IDLE);
 }
 
 /* A piece of a gap of the device: the thread did something else than launch in time. */

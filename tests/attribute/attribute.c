@@ -51,6 +51,43 @@ static const struct place_case cases[] = {
 	  "op autograd::engine::evaluate_function:ReluBackward0 1 6000 +4000 !8;"
 	  "op autograd::engine::evaluate_function:AddmmBackward0 1 9000 +1000 !7",
 	  "forward > aten::to", 3000, 3000, SS_EXCESS_COPIES },
+	{ "a model without an answer is not trained",
+	  STEP MODEL "op aten::linear 1 6000 +4000; op aten::addmm 1 6000 +3000",
+	  "beside training > between the optimizer and forward > aten::linear > aten::addmm", 3000,
+	  3000, SS_EXCESS_UNTRAINED },
+	{ "layers in backward are computed again",
+	  STEP "op aten::linear 1 0 +2000 =7;"
+	       "op autograd::engine::evaluate_function:AddmmBackward0 1 2000 +8000 !7;"
+	       "op AddmmBackward0 1 2000 +8000; op aten::linear 1 2000 +3000",
+	  "backward", 8000, 3000, SS_EXCESS_RECOMPUTED },
+	{ "gradients are summed to the shape of a bias",
+	  STEP "op aten::linear 1 0 +2000 =7;"
+	       "op autograd::engine::evaluate_function:AddmmBackward0 1 2000 +8000 !7;"
+	       "op aten::sum 1 9000 +1000",
+	  "backward", 8000, 0, SS_EXCESS_NONE },
+	{ "anomaly mode checks them",
+	  STEP "op aten::linear 1 0 +2000 =7;"
+	       "op autograd::engine::evaluate_function:AddmmBackward0 1 2000 +8000 !7;"
+	       "op aten::isnan 1 9000 +1000",
+	  "backward", 8000, 1000, SS_EXCESS_ENGINE },
+	{ "a copy inside of a gradient's operator is its own",
+	  STEP "op aten::amax 1 0 +2000 =7;"
+	       "op autograd::engine::evaluate_function:AmaxBackward0 1 2000 +8000 !7;"
+	       "op AmaxBackward0 1 2000 +8000; op aten::mul 1 3000 +4000; op aten::to 1 3000 +2000;"
+	       "op aten::_to_copy 1 3000 +2000",
+	  "backward", 8000, 0, SS_EXCESS_NONE },
+	{ "a function that averages gradients is part of backward",
+	  STEP "op aten::linear 1 0 +2000 =7;"
+	       "op autograd::engine::evaluate_function:AddmmBackward0 1 2000 +3000 !7;"
+	       "frame train.py(3):average 1 5000 +4000; op aten::cat 1 5000 +1000;"
+	       "op c10d::allreduce_ 1 6000 +3000; note Optimizer.step#SGD.step 1 9000 +1000",
+	  "backward > train.py(3):average", 4000, 0, SS_EXCESS_NONE },
+	{ "what is reduced behind the optimizer is not gradients",
+	  STEP MODEL "frame train.py(3):log 1 6000 +4000; op c10d::allreduce_ 1 6000 +4000",
+	  "beside training > train.py(3):log", 4000, 4000, SS_EXCESS_BESIDE },
+	{ "code between the operators of a model has the one before as its place",
+	  STEP "op aten::linear 1 0 +2000; op aten::relu 1 9000 +1000",
+	  "forward > code that is not recorded, behind aten::linear", 7000, 7000, SS_EXCESS_GAP },
 	{ "a copy of an operator is its own",
 	  STEP "op aten::linear 1 0 +6000 =7; op aten::to 1 500 +500;"
 	       "op autograd::engine::evaluate_function:AddmmBackward0 1 6000 +4000 !7",

@@ -204,6 +204,8 @@ uint8_t ss_side_work_of(const char *name)
 		what |= SS_SIDE_WORK_SAVES;
 	if (name_is_callback(function))
 		what |= SS_SIDE_WORK_CALLBACK;
+	if ((what & SS_SIDE_WORK_SAVES) && strstr(function, "load"))
+		what ^= SS_SIDE_WORK_SAVES | SS_SIDE_WORK_READS;
 	return what;
 }
 

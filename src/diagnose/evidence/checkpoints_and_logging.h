@@ -18,6 +18,7 @@ enum ss_side_work {
 	SS_SIDE_WORK_LOADS = 1 << 3,     /* prepares batches: tokenizes, preprocesses, collates */
 	SS_SIDE_WORK_CALLBACK = 1 << 4,  /* a hook of a trainer: on_step_end, on_train_batch_end */
 	SS_SIDE_WORK_SLEEPS = 1 << 5,    /* and does nothing else that has a name */
+	SS_SIDE_WORK_READS = 1 << 6,     /* reads what SAVES wrote */
 };
 
 /* enum ss_side_work for each name of the trace; made once for all rules. NULL: no memory. */

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "attribute/rows.h"
+#include "base/hash/hash.h"
 #include "base/sort.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/evidence/claimed_time.h"
@@ -36,8 +37,11 @@
 #define DEPTH_MAX 64
 #define LABEL_MAX 160
 
-/* What `judge` reads. */
-enum { FIGURE_KIND, FIGURE_EXCESS_NS };
+/* What `judge` reads; places are compared by a number of their name. */
+enum { FIGURE_KIND, FIGURE_EXCESS_NS, FIGURE_PLACE };
+
+/* A choice that may be wanted is information, whatever it takes. */
+#define NEVER_WARN 2
 
 static const struct {
 	const char *title, *fix;
@@ -45,6 +49,9 @@ static const struct {
 	[SS_EXCESS_BESIDE] = { "Each step does other work than training",
 			       "# it runs on the training thread in every step: do it every N\n"
 			       "# steps, on another thread, or once before the loop" },
+	[SS_EXCESS_UNTRAINED] = { "Each step runs a model that is not trained",
+				  "# a teacher, a target network, validation: keep results where\n"
+				  "# inputs repeat, run it every N steps, or in a smaller type" },
 	[SS_EXCESS_OUTSIDE] = { "Each step does other work than the model",
 				"# it runs on the thread that runs the model: do less of it, or\n"
 				"# do it on another thread while the next step runs" },
@@ -59,6 +66,9 @@ static const struct {
 			       "torch.autograd.set_detect_anomaly(False)" },
 	[SS_EXCESS_AGAIN] = { "Backward runs several times over the same operators",
 			      "# sum the losses, and call backward once per step" },
+	[SS_EXCESS_RECOMPUTED] = { "Backward computes activations a second time",
+				   "# checkpoint() trades time for memory: where memory is left,\n"
+				   "# wrap fewer layers, those with the largest activations" },
 	[SS_EXCESS_LOOP] = { "The same operators run in a loop",
 			     "# stack the data of all turns and call each operator once" },
 	[SS_EXCESS_GROWING] = { "A tensor that grows is copied as a whole each time",
@@ -122,7 +132,8 @@ static bool costly_is_kind(enum ss_excess_kind kind)
 {
 	return kind == SS_EXCESS_DOUBLE || kind == SS_EXCESS_HOOK || kind == SS_EXCESS_ENGINE ||
 	       kind == SS_EXCESS_SLOW || kind == SS_EXCESS_FIRST || kind == SS_EXCESS_AGAIN ||
-	       kind == SS_EXCESS_GROWING || kind == SS_EXCESS_TRAIN_MODE;
+	       kind == SS_EXCESS_GROWING || kind == SS_EXCESS_TRAIN_MODE ||
+	       kind == SS_EXCESS_RECOMPUTED;
 }
 
 static void costly_choose_kind(struct costly_claims *costly)
@@ -159,6 +170,10 @@ static void costly_choose_place(struct costly_claims *costly)
 			found = node;
 		node = ss_attribution_heaviest(of, node);
 	}
+	/* stacks have its parts: the whole of several is no place */
+	if (found == SS_NO_ROW && of->has_stacks && phase != SS_NO_ROW &&
+	    of->nodes[phase].phase == SS_PLACE_BESIDE)
+		found = ss_attribution_heaviest(of, phase);
 	costly->node = found != SS_NO_ROW ? found : phase != SS_NO_ROW ? phase : 0;
 	costly->kind = ss_attribution_kind(of, costly->node);
 }
@@ -343,6 +358,7 @@ static void costly_report_parts(struct costly_claims *costly)
 		char label[LABEL_MAX];
 
 		if (node->type != SS_PLACE_OPERATOR || ns < least_ns || !node->calls ||
+		    (costly->is_kind && costly->kind == SS_EXCESS_RECOMPUTED) ||
 		    of->nodes[node->parent].type == SS_PLACE_OPERATOR || !costly->inside[i])
 			continue;
 		costly_format_label(of, i, label);
@@ -390,6 +406,38 @@ static void costly_report_loop(struct costly_claims *costly)
 				     longest->period, longest->turns, name);
 }
 
+/* The innermost function of the program that has at least half of a kind; SS_NO_ROW: none. */
+static uint32_t costly_kind_function(const struct costly_claims *costly)
+{
+	const struct ss_attribution *of = costly->of;
+	int64_t half_ns = costly_excess_ns(costly) / 2;
+	uint32_t found = SS_NO_ROW;
+
+	/* children have larger numbers than what is above them */
+	for (uint32_t i = 1; i < of->node_count; i++)
+		if (of->nodes[i].type == SS_PLACE_FUNCTION &&
+		    of->nodes[i].kinds_ns[costly->kind] > half_ns)
+			found = i;
+	return found;
+}
+
+static void costly_report_kind(struct costly_claims *costly)
+{
+	const struct ss_attribution *of = costly->of;
+	uint32_t node = costly_kind_function(costly);
+	struct ss_fact fact = { costly_excess_ns(costly), 0, SS_NO_ROW };
+	char label[LABEL_MAX];
+
+	if (node == SS_NO_ROW) {
+		ss_rule_add_evidence(costly->context, fact, "it takes {time} per step");
+		return;
+	}
+	fact.row = of->nodes[node].row;
+	costly_format_label(of, node, label);
+	ss_rule_add_evidence(costly->context, fact, "it takes {time} per step, most of it in %s",
+			     label);
+}
+
 static void costly_report_place(struct costly_claims *costly)
 {
 	const struct ss_attribution *of = costly->of;
@@ -403,7 +451,7 @@ static void costly_report_place(struct costly_claims *costly)
 
 	costly_format_label(of, costly->node, label);
 	if (costly->is_kind)
-		ss_rule_add_evidence(costly->context, fact, "it takes {time} per step");
+		costly_report_kind(costly);
 	else if (node->type == SS_PLACE_PHASE)
 		ss_rule_add_evidence(costly->context, fact,
 				     "{time} per step are more than normal%s", phase);
@@ -433,6 +481,17 @@ static bool costly_is_nameable(const struct costly_claims *costly)
 	       node->phase == SS_PLACE_INPUT;
 }
 
+/* Equal on all ranks for the same function or range; 0: there is none. */
+static double costly_place_number(const struct costly_claims *costly)
+{
+	const struct ss_place_node *node = &costly->of->nodes[costly->node];
+	const char *label = ss_strings_text(&costly->of->labels, node->label);
+
+	if (costly->is_kind || (node->type != SS_PLACE_FUNCTION && node->type != SS_PLACE_RANGE))
+		return 0;
+	return (double)((uint32_t)ss_hash_bytes(label, strlen(label)) | 1u);
+}
+
 static void costly_find(struct costly_claims *costly)
 {
 	struct ss_rule_context *context = costly->context;
@@ -458,6 +517,7 @@ static void costly_find(struct costly_claims *costly)
 	costly_flush(costly);
 	ss_rule_add_figure(context, FIGURE_KIND, (double)costly->kind);
 	ss_rule_add_figure(context, FIGURE_EXCESS_NS, (double)excess_ns);
+	ss_rule_add_figure(context, FIGURE_PLACE, costly_place_number(costly));
 	ss_rule_set_fix(context, costly_words[costly->kind].fix);
 	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 			       "how much of it can go is an estimate");
@@ -481,18 +541,31 @@ enum ss_status ss_costly_look(struct ss_rule_context *context, bool is_kind, str
 
 /* --- all ranks -------------------------------------------------------------------------------- */
 
-/* Ranks with the same kind are one finding: it is named after the rank with the most excess. */
+/* Whether a rank has what the finding is named after: its kind, or its place. */
+static bool costly_is_same(struct ss_judgement *judgement, uint32_t rank, uint32_t other)
+{
+	double place = ss_judgement_figure(judgement, other, FIGURE_PLACE);
+
+	if (!(ss_judgement_figure(judgement, rank, FIGURE_EXCESS_NS) > 0))
+		return false;
+	return ss_judgement_figure(judgement, rank, FIGURE_KIND) ==
+		       ss_judgement_figure(judgement, other, FIGURE_KIND) ||
+	       (place > 0 && ss_judgement_figure(judgement, rank, FIGURE_PLACE) == place);
+}
+
+/* Ranks with the same kind or place are one finding: the rank with the most excess names it. */
 enum ss_status ss_costly_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
 	struct ss_finding *finding;
 	double most = 0;
-	uint32_t kind = SS_EXCESS_NONE;
+	uint32_t kind = SS_EXCESS_NONE, named = 0;
 
 	(void)err;
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
 		if (ss_judgement_figure(judgement, i, FIGURE_EXCESS_NS) > most) {
 			most = ss_judgement_figure(judgement, i, FIGURE_EXCESS_NS);
 			kind = (uint32_t)ss_judgement_figure(judgement, i, FIGURE_KIND);
+			named = i;
 		}
 	if (!(most > 0) || kind >= SS_EXCESS_KINDS || !costly_words[kind].title)
 		return SS_OK;
@@ -500,11 +573,12 @@ enum ss_status ss_costly_judge(struct ss_judgement *judgement, struct ss_error *
 	if (!finding)
 		return SS_OK;
 	finding->is_start_up = kind == SS_EXCESS_FIRST;
+	if (kind == SS_EXCESS_UNTRAINED || kind == SS_EXCESS_RECOMPUTED)
+		finding->warn_share = NEVER_WARN;
 	if (!finding->is_start_up)
 		finding->more_ns = (int64_t)(RANGE_SHARE * (double)judgement->diagnosis->step_ns);
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		if (ss_judgement_figure(judgement, i, FIGURE_EXCESS_NS) > 0 &&
-		    (uint32_t)ss_judgement_figure(judgement, i, FIGURE_KIND) == kind)
+		if (costly_is_same(judgement, i, named))
 			ss_judgement_take_rank(judgement, finding, i);
 	return SS_OK;
 }

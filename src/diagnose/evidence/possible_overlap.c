@@ -279,13 +279,19 @@ static void overlap_check_gradients(struct overlap_search *hiding, uint32_t inde
 									 : LAST_BUCKETS_LOW));
 }
 
-/* If the partners are not recorded, all exposed time counts; without a device the thread waits. */
+/*
+ * If the partners are not recorded, all exposed time counts; without a device the thread waits. A
+ * stage of a pipeline waits for the work of another one: nothing that overlaps would shorten that.
+ */
 static void overlap_check_lone(struct overlap_search *hiding, uint32_t index)
 {
 	const struct ss_packed_task task = overlap_task(hiding, index);
 	int64_t exposed_ns = hiding->digest->device < 0 ? task.own_ns
 							: overlap_exposed_ns(hiding, &task);
+	uint32_t kind = hiding->digest->arrivals[hiding->passages[index].arrival].kind;
 
+	if (kind == SS_COLLECTIVE_SEND || kind == SS_COLLECTIVE_RECV)
+		return;
 	overlap_add(hiding, hiding->passages[index].task, SS_HIDDEN_LONE, task.own_ns - exposed_ns,
 		    task.own_ns);
 }

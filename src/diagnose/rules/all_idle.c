@@ -37,16 +37,19 @@
 #define CPU_WARN_SHARE 0.05
 
 /* Slots of the figures that all_idle_look() leaves for all_idle_judge(). */
-enum { FIGURE_CALLBACK, FIGURE_GUESS, FIGURE_SLEEP, FIGURE_NAMED, FIGURE_DEVICE };
+enum { FIGURE_CALLBACK, FIGURE_GUESS, FIGURE_SLEEP, FIGURE_READ, FIGURE_NAMED, FIGURE_DEVICE };
 
 /* What the loop stops for. */
-#define CHORES \
-	(SS_SIDE_WORK_SAVES | SS_SIDE_WORK_LOGS | SS_SIDE_WORK_CALLBACK | SS_SIDE_WORK_SLEEPS)
+#define CHORES                                                                                  \
+	(SS_SIDE_WORK_SAVES | SS_SIDE_WORK_LOGS | SS_SIDE_WORK_CALLBACK | SS_SIDE_WORK_SLEEPS | \
+	 SS_SIDE_WORK_READS)
 
 static const char save_fix[] =
 	"import torch.distributed.checkpoint as dcp\n"
 	"future = dcp.async_save(state, checkpoint_id=path)   # training goes on\n"
 	"# or save less often";
+
+static const char read_fix[] = "model = torch.load(path)   # once, before the loop, and kept";
 
 static const char sleep_fix[] =
 	"# remove the sleep from the loop; what it waits for belongs into another\n"
@@ -68,7 +71,7 @@ struct idle_pauses {
 	uint8_t *values;      /* per name: VALUE_, 0: not looked at */
 	struct ss_removed_ranges wholes;
 	struct ss_code_places sites;
-	int64_t save_ns, log_ns, callback_ns, sleep_ns, guess_ns;
+	int64_t save_ns, log_ns, callback_ns, sleep_ns, guess_ns, read_ns;
 };
 
 /* --- what is in a function --------------------------------------------------------------- */
@@ -212,7 +215,9 @@ static void all_idle_claim(struct idle_pauses *pauses, uint32_t whole, uint8_t w
 
 	if (!gone_ns)
 		return;
-	if (what & SS_SIDE_WORK_SAVES)
+	if (what & SS_SIDE_WORK_READS)
+		ss_ns_add(&pauses->read_ns, gone_ns);
+	else if (what & SS_SIDE_WORK_SAVES)
 		ss_ns_add(&pauses->save_ns, gone_ns);
 	else if (what & SS_SIDE_WORK_CALLBACK)
 		ss_ns_add(&pauses->callback_ns, gone_ns);
@@ -326,7 +331,7 @@ static void all_idle_report(struct idle_pauses *pauses)
 {
 	struct ss_rule_context *context = pauses->context;
 	int64_t named_ns = pauses->save_ns + pauses->log_ns + pauses->callback_ns +
-			   pauses->sleep_ns;
+			   pauses->sleep_ns + pauses->read_ns;
 
 	ss_code_places_sort(&pauses->sites);
 	for (uint32_t i = 0; i < pauses->sites.count && i < 4; i++) {
@@ -343,7 +348,9 @@ static void all_idle_report(struct idle_pauses *pauses)
 				   "nothing for {time}",
 			ss_strings_text(&pauses->trace->names, site->name));
 	}
-	if (pauses->save_ns > pauses->log_ns + pauses->callback_ns + pauses->guess_ns)
+	if (2 * pauses->read_ns > named_ns + pauses->guess_ns)
+		ss_rule_set_fix(context, read_fix);
+	else if (pauses->save_ns > pauses->log_ns + pauses->callback_ns + pauses->guess_ns)
 		ss_rule_set_fix(context, save_fix);
 	else if (pauses->callback_ns > pauses->log_ns + pauses->guess_ns)
 		ss_rule_set_fix(context, callback_fix);
@@ -354,6 +361,7 @@ static void all_idle_report(struct idle_pauses *pauses)
 	ss_rule_add_figure(context, FIGURE_CALLBACK, (double)pauses->callback_ns);
 	ss_rule_add_figure(context, FIGURE_GUESS, (double)pauses->guess_ns);
 	ss_rule_add_figure(context, FIGURE_SLEEP, (double)pauses->sleep_ns);
+	ss_rule_add_figure(context, FIGURE_READ, (double)pauses->read_ns);
 	ss_rule_add_figure(context, FIGURE_NAMED, (double)(pauses->save_ns + pauses->log_ns));
 	ss_rule_add_figure(context, FIGURE_DEVICE, context->digest->device < 0 ? 0 : 1);
 	if (pauses->guess_ns > named_ns)
@@ -414,15 +422,18 @@ static enum ss_status all_idle_judge(struct ss_judgement *judgement, struct ss_e
 	double callback = all_idle_sum_figure(judgement, FIGURE_CALLBACK);
 	double guess = all_idle_sum_figure(judgement, FIGURE_GUESS),
 	       sleep = all_idle_sum_figure(judgement, FIGURE_SLEEP),
+	       read = all_idle_sum_figure(judgement, FIGURE_READ),
 	       named = all_idle_sum_figure(judgement, FIGURE_NAMED);
 	struct ss_finding *finding;
 	const char *title = judgement->rule->title;
 
 	(void)err;
-	if (callback + sleep + guess + named <= 0)
+	if (callback + sleep + guess + read + named <= 0)
 		return SS_OK;
-	if (sleep > callback + guess + named)
+	if (sleep > callback + guess + read + named)
 		title = "The loop sleeps";
+	else if (read > callback + guess + named)
+		title = "The loop reads a saved model in every step";
 	else if (callback > guess + named)
 		title = "A trainer callback takes time in every step";
 	else if (guess > named)

@@ -93,7 +93,11 @@ static void exposure_claim(struct exposure *exposure, uint32_t rank, const struc
 				  .high_ns = hidden->high_ns };
 
 	if (!exposure->finding)
-		exposure->finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
+		exposure->finding =
+			ss_judgement_add(judgement, SS_NO_ROW, "%s",
+					 judgement->joined->ranks[rank].device < 0
+						 ? "Exposed communication: ranks wait for transfers"
+						 : judgement->rule->title);
 	if (!exposure->finding || !ss_judgement_claim(judgement, exposure->finding, rank, claim))
 		return;
 	tally->ns = ss_ns_sum(tally->ns, recorded_ns - hidden->own_ns);

@@ -5,9 +5,11 @@
  * for i in range(len(x)): y[i] = f(x[i]) calls a handful of operators for every element. On the
  * whole tensor each is called once. The pattern is the one of PyTorch's own pattern matcher.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/time/moment.h"
+#include "base/sort.h"
 #include "diagnose/evidence/code_places.h"
 
 /* Fewer may be a handful of indexes written one below the other, not a loop. */
@@ -16,9 +18,17 @@
 /* Operators of one iteration, besides the index. */
 #define BODY_MAX 8
 
+/* A turn this many times as long as the usual one is other work: a model between two loops. */
+#define OTHER_WORK_TURNS 32
+
+/*
+ * An operator without data takes 1 to 5 us, ten times that while stacks are recorded. Turns that
+ * take longer than nine of them compute something: decoding reads its last position once a token.
+ */
+#define TURN_MAX_NS 500000
+
 /* Consecutive index operators of a thread, with at most BODY_MAX others in between. */
 struct indexing_loop {
-	uint32_t first, last; /* rows */
 	uint32_t turns, others;
 };
 
@@ -30,7 +40,11 @@ enum index_use { TAKES_ELEMENT = 1, TAKES_NONE, IS_REDUCER };
 struct indexing_loops {
 	struct ss_rule_context *context;
 	const struct ss_ops *ops;
-	uint8_t *indexes; /* per name: enum index_use; 0: not looked at */
+	uint8_t *indexes;    /* per name: enum index_use; 0: not looked at */
+	uint32_t *rows;      /* the index operators of one loop */
+	int64_t *lengths_ns; /* of its turns, sorted */
+	uint32_t row_capacity, length_capacity;
+	bool failed; /* no memory */
 	struct ss_code_places sites;
 };
 
@@ -46,24 +60,60 @@ static uint8_t loop_index_use(struct indexing_loops *loops, uint32_t name)
 	return loops->indexes[name];
 }
 
-/* On the whole tensor the loop takes as long as one iteration; at worst half of it remains. */
-static void loop_close(struct indexing_loops *loops, const struct indexing_loop *loop)
+/* From one index operator to the next; the last turn is its operator alone. */
+static int64_t loop_turn_ns(const struct indexing_loops *loops, const struct indexing_loop *loop,
+			    uint32_t turn)
 {
 	const struct ss_slices *slices = &loops->context->trace->slices;
-	struct ss_stretch stretch;
-	int64_t length_ns;
+	uint32_t row = loops->rows[turn];
 
-	if (loop->turns < TURNS_MIN)
-		return;
-	stretch = (struct ss_stretch){ .track = slices->track[loop->first],
-				       .from_ns = slices->start_ns[loop->first],
-				       .to_ns = ss_slice_end(slices, loop->last) };
-	length_ns = stretch.to_ns - stretch.from_ns;
-	stretch.keep_ns = length_ns / loop->turns;
+	return turn + 1 < loop->turns
+		       ? slices->start_ns[loops->rows[turn + 1]] - slices->start_ns[row]
+		       : slices->dur_ns[row];
+}
+
+/* On the whole tensor the loop takes as long as one iteration; at worst half of it remains. */
+static void loop_claim(struct indexing_loops *loops, uint32_t from, uint32_t to)
+{
+	const struct ss_slices *slices = &loops->context->trace->slices;
+	uint32_t first = loops->rows[from], last = loops->rows[to - 1];
+	struct ss_stretch stretch = { .track = slices->track[first],
+				      .from_ns = slices->start_ns[first],
+				      .to_ns = ss_slice_end(slices, last) };
+	int64_t length_ns = stretch.to_ns - stretch.from_ns;
+
+	stretch.keep_ns = length_ns / (to - from);
 	stretch.low_keep_ns = length_ns / 2;
 	if (ss_rule_claim_time(loops->context, stretch) > 0)
-		ss_code_places_add(&loops->sites, slices->name[loop->first], loop->first,
-				   length_ns);
+		ss_code_places_add(&loops->sites, slices->name[first], first, length_ns);
+}
+
+/* Claims what lies between turns that are too long to be part of the loop. */
+static void loop_close(struct indexing_loops *loops, const struct indexing_loop *loop)
+{
+	uint32_t from = 0;
+	int64_t longest_ns;
+
+	if (loop->turns < TURNS_MIN || loops->failed)
+		return;
+	if (!ss_memory_reserve(loops->context->memory, (void **)&loops->lengths_ns,
+			       &loops->length_capacity, loop->turns, sizeof(*loops->lengths_ns))) {
+		loops->failed = true;
+		return;
+	}
+	for (uint32_t i = 0; i < loop->turns; i++)
+		loops->lengths_ns[i] = loop_turn_ns(loops, loop, i);
+	qsort(loops->lengths_ns, loop->turns, sizeof(*loops->lengths_ns), ss_sort_compare_int64);
+	if (loops->lengths_ns[loop->turns / 2] > TURN_MAX_NS)
+		return;
+	longest_ns = OTHER_WORK_TURNS * (loops->lengths_ns[loop->turns / 2] + 1);
+	for (uint32_t i = 0; i < loop->turns; i++) {
+		if (i + 1 < loop->turns && loop_turn_ns(loops, loop, i) <= longest_ns)
+			continue;
+		if (i > from)
+			loop_claim(loops, from, i + 1);
+		from = i + 1;
+	}
 }
 
 /* Finds loops: index operators of one thread with few others in between. */
@@ -73,13 +123,13 @@ static void loops_find(struct indexing_loops *loops)
 	const struct ss_slices *slices = &trace->slices;
 	struct indexing_loop loop = { 0 };
 
-	for (uint32_t row = 0; row < trace->device_from; row++) {
+	for (uint32_t row = 0; row < trace->device_from && !loops->failed; row++) {
 		uint8_t index;
 
 		if (slices->kind[row] != SS_KIND_OP || loops->ops->owner[row] != SS_NO_ROW)
 			continue;
-		if (loop.turns &&
-		    (slices->track[row] != slices->track[loop.first] || loop.others > BODY_MAX)) {
+		if (loop.turns && (slices->track[row] != slices->track[loops->rows[0]] ||
+				   loop.others > BODY_MAX)) {
 			loop_close(loops, &loop);
 			loop = (struct indexing_loop){ 0 };
 		}
@@ -92,10 +142,11 @@ static void loops_find(struct indexing_loops *loops)
 		}
 		if (ss_step_at(trace, slices->start_ns[row]) == SS_NO_ROW)
 			continue;
-		if (!loop.turns)
-			loop.first = row;
-		loop.last = row;
-		loop.turns++;
+		if (!ss_memory_reserve(loops->context->memory, (void **)&loops->rows,
+				       &loops->row_capacity, loop.turns + 1, sizeof(*loops->rows)))
+			loops->failed = true;
+		else
+			loops->rows[loop.turns++] = row;
 		loop.others = 0;
 	}
 	loop_close(loops, &loop);
@@ -117,7 +168,11 @@ static enum ss_status loop_indexing_look(struct ss_rule_context *context, struct
 					     (size_t)context->trace->names.count + 1);
 		if (loops.indexes)
 			loops_find(&loops);
-		if (!loops.indexes || loops.sites.failed)
+		ss_memory_free(context->memory, loops.rows,
+			       loops.row_capacity * sizeof(*loops.rows));
+		ss_memory_free(context->memory, loops.lengths_ns,
+			       loops.length_capacity * sizeof(*loops.lengths_ns));
+		if (!loops.indexes || loops.failed || loops.sites.failed)
 			status = ss_fail_memory(err, "the loops");
 	}
 	ss_code_places_sort(&loops.sites);

@@ -11,6 +11,7 @@ static const struct {
 } cases[] = {
 	{ "train.py(63): save_checkpoint", SS_SIDE_WORK_SAVES },
 	{ "torch/serialization.py(901): save", SS_SIDE_WORK_SAVES },
+	{ "torch/serialization.py(1315): load", SS_SIDE_WORK_READS },
 	{ "torch/distributed/checkpoint/state_dict_saver.py(9): f", SS_SIDE_WORK_SAVES },
 	{ "train.py(63): log_all", SS_SIDE_WORK_LOGS },
 	{ "train.py(63): log_norms", SS_SIDE_WORK_LOGS },
