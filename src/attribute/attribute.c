@@ -37,37 +37,91 @@ const char *ss_excess_kind_name(enum ss_excess_kind kind)
 	return excess_kinds[kind];
 }
 
-/* Adds a moment to its place alone; sums go up when all are there. */
-static void add_moment(void *context, const struct ss_attribution_moment *moment)
+/* Neighbours of the same place and kind; a collective is claimed by its own row. */
+static bool continues(const struct ss_attribution_moment *last,
+		      const struct ss_attribution_moment *next)
+{
+	return last->to_ns == next->from_ns && last->node == next->node &&
+	       last->kind == next->kind && last->track == next->track &&
+	       (last->row == SS_NO_ROW) == (next->row == SS_NO_ROW) &&
+	       next->kind != SS_EXCESS_COLLECTIVE;
+}
+
+/* Adds a moment to its place alone, and keeps it if it exceeds the normal. */
+static void keep_moment(void *context, const struct ss_attribution_moment *moment)
 {
 	struct ss_attribution *of = context;
-	struct ss_place_node *node;
+	struct ss_attribution_moment *last;
 
 	if (of->failed)
 		return;
-	node = &of->nodes[moment->node];
-	ss_ns_add(&node->time_ns, moment->to_ns - moment->from_ns);
-	ss_ns_add(&node->excess_ns, moment->excess_ns);
-	ss_ns_add(&node->kinds_ns[moment->kind], moment->excess_ns);
-	node->calls += moment->row == SS_NO_ROW;
+	ss_ns_add(&of->nodes[moment->node].time_ns, moment->to_ns - moment->from_ns);
+	of->nodes[moment->node].calls += moment->row == SS_NO_ROW;
+	if (moment->excess_ns <= 0)
+		return;
+	last = of->moment_count ? &of->moments[of->moment_count - 1] : NULL;
+	if (last && continues(last, moment)) {
+		last->to_ns = moment->to_ns;
+		last->excess_ns += moment->excess_ns;
+		return;
+	}
+	if (!ss_memory_reserve(of->memory, (void **)&of->moments, &of->moment_capacity,
+			       (size_t)of->moment_count + 1, sizeof(*of->moments))) {
+		of->failed = true;
+		return;
+	}
+	of->moments[of->moment_count++] = *moment;
+}
+
+static void report_piece(const struct ss_attribution_moment *whole, struct ss_interval left,
+			 ss_attribution_sink sink, void *context)
+{
+	struct ss_attribution_moment piece = *whole;
+	double share = (double)whole->excess_ns / (double)(whole->to_ns - whole->from_ns);
+
+	if (left.end_ns <= left.start_ns)
+		return;
+	piece.from_ns = left.start_ns;
+	piece.to_ns = left.end_ns;
+	if (left.start_ns != whole->from_ns || left.end_ns != whole->to_ns)
+		piece.excess_ns = (int64_t)(share * (double)(left.end_ns - left.start_ns));
+	sink(context, &piece);
+}
+
+void ss_attribution_walk(const struct ss_attribution *attribution, const struct ss_cover *taken,
+			 ss_attribution_sink sink, void *context)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < attribution->moment_count; i++) {
+		const struct ss_attribution_moment *moment = &attribution->moments[i];
+		struct ss_interval left = { moment->from_ns, moment->to_ns };
+
+		while (taken && at < taken->count && taken->items[at].end_ns <= left.start_ns)
+			at++;
+		for (uint32_t k = at; taken && k < taken->count; k++) {
+			if (taken->items[k].start_ns >= moment->to_ns)
+				break;
+			left.end_ns = taken->items[k].start_ns;
+			report_piece(moment, left, sink, context);
+			if (taken->items[k].end_ns > left.start_ns)
+				left.start_ns = taken->items[k].end_ns;
+		}
+		left.end_ns = moment->to_ns;
+		report_piece(moment, left, sink, context);
+	}
 }
 
 /* Adds up the tree: children have larger numbers than their parents. */
-static void sum_up(struct ss_attribution *of)
+static void sum_times(struct ss_attribution *of)
 {
 	const struct ss_attribution_rows *rows = of->rows;
 
-	for (uint32_t i = 0; rows && i < rows->count; i++)
+	for (uint32_t i = 0; i < rows->count; i++)
 		if (rows->node[i])
 			of->nodes[rows->node[i] - 1].calls++;
-	for (uint32_t i = of->node_count; i-- > 1;) {
-		struct ss_place_node *node = &of->nodes[i], *up = &of->nodes[node->parent];
-
-		ss_ns_add(&up->time_ns, node->time_ns);
-		ss_ns_add(&up->excess_ns, node->excess_ns);
-		for (uint32_t k = 0; k < SS_EXCESS_KINDS; k++)
-			ss_ns_add(&up->kinds_ns[k], node->kinds_ns[k]);
-	}
+	for (uint32_t i = of->node_count; i-- > 1;)
+		ss_ns_add(&of->nodes[of->nodes[i].parent].time_ns, of->nodes[i].time_ns);
 }
 
 void ss_attribution_release(struct ss_attribution *attribution)
@@ -82,6 +136,8 @@ void ss_attribution_release(struct ss_attribution *attribution)
 		ss_memory_free(attribution->memory, rows->spans,
 			       rows->span_capacity * sizeof(*rows->spans));
 	}
+	ss_memory_free(attribution->memory, attribution->moments,
+		       attribution->moment_capacity * sizeof(*attribution->moments));
 	ss_memory_free(attribution->memory, attribution->nodes,
 		       attribution->node_capacity * sizeof(*attribution->nodes));
 	ss_records_release(&attribution->keys);
@@ -90,22 +146,33 @@ void ss_attribution_release(struct ss_attribution *attribution)
 	*attribution = (struct ss_attribution){ 0 };
 }
 
-static void clear_sums(struct ss_attribution *of)
+static void add_excess(void *context, const struct ss_attribution_moment *moment)
 {
-	for (uint32_t i = 0; i < of->node_count; i++) {
-		of->nodes[i].calls = 0;
-		of->nodes[i].time_ns = of->nodes[i].excess_ns = 0;
-		memset(of->nodes[i].kinds_ns, 0, sizeof(of->nodes[i].kinds_ns));
-	}
+	struct ss_attribution *of = context;
+	struct ss_place_node *node = &of->nodes[moment->node];
+
+	ss_ns_add(&node->excess_ns, moment->excess_ns);
+	ss_ns_add(&node->kinds_ns[moment->kind], moment->excess_ns);
 }
 
-bool ss_attribution_measure(struct ss_attribution *of, const struct ss_attribution_options *options)
+void ss_attribution_measure(struct ss_attribution *of, const struct ss_cover *taken)
 {
-	clear_sums(of);
-	ss_attribution_walk(of, options, add_moment, of);
-	if (!of->failed)
-		sum_up(of);
-	return !of->failed;
+	for (uint32_t i = 0; i < of->node_count; i++) {
+		if (!of->nodes[i].excess_ns)
+			continue;
+		of->nodes[i].excess_ns = 0;
+		memset(of->nodes[i].kinds_ns, 0, sizeof(of->nodes[i].kinds_ns));
+	}
+	ss_attribution_walk(of, taken, add_excess, of);
+	for (uint32_t i = of->node_count; i-- > 1;) {
+		struct ss_place_node *node = &of->nodes[i], *up = &of->nodes[node->parent];
+
+		if (!node->excess_ns)
+			continue;
+		ss_ns_add(&up->excess_ns, node->excess_ns);
+		for (uint32_t k = 0; k < SS_EXCESS_KINDS; k++)
+			ss_ns_add(&up->kinds_ns[k], node->kinds_ns[k]);
+	}
 }
 
 static bool begin(struct ss_attribution *out)
@@ -156,8 +223,13 @@ enum ss_status ss_attribution_make(struct ss_attribution *out, struct ss_facts *
 	whole = begin(out);
 	if (whole && out->main != SS_NO_ROW) {
 		whole = ss_attribution_fill_rows(out, phases) &&
-			ss_attribution_fill_normals(out, options->steps) &&
-			ss_attribution_measure(out, options);
+			ss_attribution_fill_normals(out, options->steps);
+		if (whole)
+			ss_attribution_sweep(out, options, keep_moment, out);
+		if (whole && !out->failed) {
+			sum_times(out);
+			ss_attribution_measure(out, options->taken);
+		}
 	}
 	if (whole && !out->failed)
 		return SS_OK;

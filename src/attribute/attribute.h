@@ -65,7 +65,7 @@ enum ss_place_phase {
 	SS_PLACE_NO_PHASE, /* not known yet */
 };
 
-/* A place; sums are over all measured steps and include what is below it. */
+/* A place; sums are over all measured steps, with what is below it; time has what is taken, too. */
 struct ss_place_node {
 	uint32_t parent; /* of the root: itself */
 	uint32_t label;  /* id into ss_attribution.labels */
@@ -78,6 +78,7 @@ struct ss_place_node {
 };
 
 struct ss_attribution_rows; /* rows.h */
+struct ss_attribution_moment;
 
 /* Zeroed: may be released. */
 struct ss_attribution {
@@ -88,6 +89,8 @@ struct ss_attribution {
 	struct ss_records keys;
 	struct ss_place_node *nodes; /* 0 is the step */
 	uint32_t node_count, node_capacity;
+	struct ss_attribution_moment *moments; /* those with excess, neighbours as one */
+	uint32_t moment_count, moment_capacity;
 	const struct ss_phases *phases;   /* lent */
 	struct ss_attribution_rows *rows; /* NULL: there is no thread that runs steps */
 	uint32_t main;                    /* its track */
@@ -110,10 +113,8 @@ enum ss_status ss_attribution_make(struct ss_attribution *out, struct ss_facts *
 				   struct ss_memory *memory, struct ss_error *err);
 void ss_attribution_release(struct ss_attribution *attribution);
 
-/* Sums all places anew, without the time that `options->taken` has by now; false: no memory. */
-SS_MUST_USE
-bool ss_attribution_measure(struct ss_attribution *attribution,
-			    const struct ss_attribution_options *options);
+/* Sums the excess of all places anew, without the time that is taken by now. */
+void ss_attribution_measure(struct ss_attribution *attribution, const struct ss_cover *taken);
 
 /* The child with the most excess; SS_NO_ROW: none has any. */
 uint32_t ss_attribution_heaviest(const struct ss_attribution *attribution, uint32_t node);
@@ -135,9 +136,8 @@ struct ss_attribution_moment {
 };
 typedef void (*ss_attribution_sink)(void *context, const struct ss_attribution_moment *moment);
 
-/* Reports all moments again, with their places: for claims. */
-void ss_attribution_walk(struct ss_attribution *attribution,
-			 const struct ss_attribution_options *options, ss_attribution_sink sink,
-			 void *context);
+/* Reports the moments with excess again, without the time that is taken: for claims. */
+void ss_attribution_walk(const struct ss_attribution *attribution, const struct ss_cover *taken,
+			 ss_attribution_sink sink, void *context);
 
 #endif

@@ -143,7 +143,7 @@ static double work_ns(const struct loop_finder *finder, uint32_t row)
 	if (flops > 0 && finder->best_rate > 0)
 		return flops / finder->best_rate;
 	if (ss_attribution_traits(finder->of, row) & SS_TRAIT_POINTWISE)
-		return NS_PER_ELEMENT * ss_attribution_elements(finder->of->trace, row, &is_double);
+		return NS_PER_ELEMENT * ss_attribution_elements(finder->of, row, &is_double);
 	return slices->dur_ns[row] < SHORT_NS
 		       ? 0
 		       : (double)slices->dur_ns[row] - (double)calls * CALL_NS;
@@ -220,8 +220,7 @@ static void find_chains(struct loop_finder *finder)
 	for (uint32_t i = 0; i < finder->count; i++) {
 		bool is_double;
 		bool fits = ss_attribution_traits(finder->of, finder->ops[i]) & SS_TRAIT_POINTWISE;
-		double own = fits ? ss_attribution_elements(finder->of->trace, finder->ops[i],
-							    &is_double)
+		double own = fits ? ss_attribution_elements(finder->of, finder->ops[i], &is_double)
 				  : 0;
 
 		if (fits && i > from && (own == size || own <= 1))
@@ -263,7 +262,7 @@ static void find_growth(struct loop_finder *finder)
 
 		if (!(ss_attribution_traits(finder->of, finder->ops[i]) & SS_TRAIT_JOINS))
 			continue;
-		own = ss_attribution_elements(finder->of->trace, finder->ops[i], &is_double);
+		own = ss_attribution_elements(finder->of, finder->ops[i], &is_double);
 		goes_on = calls && own > size && name_at(finder, i) == name_at(finder, from);
 		if (!goes_on && calls)
 			end_growth(finder, from, last + 1, calls);

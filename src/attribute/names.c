@@ -136,6 +136,8 @@ uint32_t ss_attribution_name_traits(const struct ss_string *name, uint32_t flags
 	}
 	if (strncmp(name->text, "autograd::engine::evaluate_function", 35) == 0)
 		traits |= SS_TRAIT_ENGINE;
+	if (strstr(name->text, "wait") || strstr(name->text, "barrier"))
+		traits |= SS_TRAIT_WAITS;
 	if (strstr(name->text, "AccumulateGrad"))
 		traits |= SS_TRAIT_ACCUMULATE;
 	if (strstr(name->text, "Backward") && !(traits & SS_TRAIT_ENGINE))

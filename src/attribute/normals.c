@@ -54,12 +54,12 @@ static bool read_operands(const struct ss_trace *trace, uint32_t row, struct ss_
 	       ss_operands_read(out, trace, ss_records_at(&trace->op_args, args));
 }
 
-double ss_attribution_elements(const struct ss_trace *trace, uint32_t row, bool *is_double)
+static double read_elements(const struct ss_trace *trace, uint32_t row)
 {
 	struct ss_operands operands;
 	double most = 0;
+	bool is_double = false;
 
-	*is_double = false;
 	if (!read_operands(trace, row, &operands))
 		return 0;
 	for (uint32_t i = 0; i < operands.count; i++) {
@@ -69,28 +69,58 @@ double ss_attribution_elements(const struct ss_trace *trace, uint32_t row, bool 
 			most = operands.items[i].listed;
 		if (!tensor)
 			continue;
-		*is_double |= tensor->dtype == SS_DTYPE_FP64;
+		is_double |= tensor->dtype == SS_DTYPE_FP64;
 		if (ss_operand_elements(tensor) > most)
 			most = ss_operand_elements(tensor);
 	}
-	return most;
+	return is_double ? -most : most;
 }
 
-double ss_attribution_flops(const struct ss_attribution *of, uint32_t row)
+double ss_attribution_elements(const struct ss_attribution *of, uint32_t row, bool *is_double)
+{
+	uint32_t args = of->trace->slices.args[row];
+	struct ss_attribution_sizes *sizes;
+
+	*is_double = false;
+	if (args == SS_NO_ARGS || of->trace->slices.kind[row] != SS_KIND_OP)
+		return 0;
+	sizes = &of->rows->sizes[args];
+	if (!sizes->has_elements)
+		sizes->elements = read_elements(of->trace, row);
+	sizes->has_elements = true;
+	*is_double = sizes->elements < 0;
+	return *is_double ? -sizes->elements : sizes->elements;
+}
+
+static double read_flops(const struct ss_attribution *of, uint32_t row)
 {
 	const struct ss_string *name = &of->trace->names.items[of->trace->slices.name[row]];
 	uint32_t first = strstr(name->text, "addmm") || strstr(name->text, "baddbmm") ? 1 : 0;
 	const struct ss_operand *a, *b;
 	struct ss_operands operands;
 
-	if (!(ss_attribution_traits(of, row) & SS_TRAIT_MATRIX) ||
-	    !read_operands(of->trace, row, &operands))
+	if (!read_operands(of->trace, row, &operands))
 		return 0;
 	a = ss_operand_tensor(&operands, first);
 	b = ss_operand_tensor(&operands, first + 1);
 	if (!a || !b || !b->rank || b->rank > SS_OPERAND_DIMS_MAX)
 		return 0;
 	return 2 * ss_operand_elements(a) * (double)b->dims[b->rank - 1];
+}
+
+double ss_attribution_flops(const struct ss_attribution *of, uint32_t row)
+{
+	uint32_t args = of->trace->slices.args[row];
+	struct ss_attribution_sizes *sizes;
+
+	if (!(ss_attribution_traits(of, row) & SS_TRAIT_MATRIX) || args == SS_NO_ARGS)
+		return 0;
+	sizes = &of->rows->sizes[args];
+	/* products with the same arguments are the same product */
+	if (!sizes->has_flops)
+		sizes->flops = read_flops(of, row);
+	sizes->has_flops = true;
+	return sizes->flops;
 }
 
 static bool is_op_row(const struct ss_attribution *of, uint32_t row)
@@ -159,7 +189,7 @@ bool ss_attribution_is_gradient(const struct ss_attribution *of, uint32_t caller
 	if (!of->trains || !ss_attribution_has(of, caller) ||
 	    ss_attribution_next_phase(of, caller) != SS_PLACE_OPTIMIZER)
 		return false;
-	elements = ss_attribution_elements(of->trace, caller, &is_double);
+	elements = ss_attribution_elements(of, caller, &is_double);
 	return elements <= 0 || elements >= GRADIENT_ELEMENTS_MIN;
 }
 
@@ -252,7 +282,7 @@ static void judge_row(struct ss_attribution *of, uint32_t row, bool follows_answ
 	    !is_inside_answered(of, row))
 		ss_attribution_raise(of, row, 1, SS_EXCESS_UNANSWERED);
 	if (in_model && is_op_row(of, row) &&
-	    ss_attribution_elements(of->trace, row, &is_double) > DOUBLE_ELEMENTS_MIN && is_double)
+	    ss_attribution_elements(of, row, &is_double) > DOUBLE_ELEMENTS_MIN && is_double)
 		ss_attribution_raise(of, row, 0.5, SS_EXCESS_DOUBLE);
 }
 

@@ -247,7 +247,8 @@ static bool fill_names(struct ss_attribution *of)
 		traits[i] = ss_attribution_name_traits(&trace->names.items[i],
 						       trace->name_flags[i]);
 	of->rows->traits = traits;
-	return traits != NULL;
+	of->rows->labels = SS_ARENA_NEW(&of->arena, uint32_t, (size_t)trace->names.count + 1);
+	return traits && of->rows->labels;
 }
 
 struct collective_start {
@@ -335,8 +336,10 @@ static bool alloc_rows(struct ss_attribution *of)
 	rows->phase = SS_ARENA_NEW(&of->arena, uint8_t, count);
 	rows->answered = SS_ARENA_NEW(&of->arena, uint8_t, count);
 	rows->answers = SS_ARENA_NEW(&of->arena, uint8_t, count);
+	rows->sizes = SS_ARENA_NEW(&of->arena, struct ss_attribution_sizes,
+				   (size_t)of->trace->op_args.count + 1);
 	return rows->parent && rows->node && rows->region && rows->excess && rows->kind &&
-	       rows->phase && rows->answered && rows->answers;
+	       rows->phase && rows->answered && rows->answers && rows->sizes;
 }
 
 bool ss_attribution_fill_rows(struct ss_attribution *of, const struct ss_phases *phases)

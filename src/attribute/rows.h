@@ -29,6 +29,7 @@ enum ss_name_trait {
 	SS_TRAIT_JOINS = 1 << 14,   /* cat and its like: copies all that it joins */
 	SS_TRAIT_DROPOUT = 1 << 15,
 	SS_TRAIT_FALLBACK = 1 << 16, /* what ATen runs if no library fits */
+	SS_TRAIT_WAITS = 1 << 18,    /* wait, barrier */
 	SS_TRAIT_LAYER = 1 << 17,    /* what layers call, and gradient formulas never do */
 };
 
@@ -37,6 +38,13 @@ enum ss_answered {
 	SS_ANSWERED_INSIDE = 1 << 0, /* something inside of the row */
 	SS_ANSWERED_ITSELF = 1 << 1,
 	SS_ANSWERED_AROUND = 1 << 2, /* what is inside of the row belongs to it */
+};
+
+/* Sizes of an operator's arguments, read once for all that have the same. */
+struct ss_attribution_sizes {
+	double elements; /* of the largest tensor; below 0: float64 */
+	double flops;    /* of a product */
+	bool has_elements, has_flops;
 };
 
 struct ss_attribution_rows {
@@ -54,6 +62,10 @@ struct ss_attribution_rows {
 	uint32_t chain_count, chain_capacity;
 	/* one per name of the trace: */
 	uint32_t *traits;
+	uint32_t *labels; /* id into ss_attribution.labels + 1; 0: not asked for yet */
+	uint32_t phase_nodes[SS_PLACE_NO_PHASE + 1];
+	/* one per record of arguments: */
+	struct ss_attribution_sizes *sizes;
 	/* collectives of all threads, by start */
 	uint32_t *collectives;
 	uint32_t collective_count;
@@ -136,6 +148,10 @@ void ss_attribution_raise(struct ss_attribution *of, uint32_t row, double share,
 /* loops.c: operators that repeat, and chains of element-wise ones. */
 SS_MUST_USE bool ss_attribution_find_loops(struct ss_attribution *of, const struct ss_cover *steps);
 
+/* sweep.c: reports all moments in the order of time, with their places. */
+void ss_attribution_sweep(struct ss_attribution *of, const struct ss_attribution_options *options,
+			  ss_attribution_sink sink, void *context);
+
 /* tree.c: the place of a row, and a place below another one. */
 uint32_t ss_attribution_place(struct ss_attribution *of, uint32_t row);
 uint32_t ss_attribution_below(struct ss_attribution *of, uint32_t parent, enum ss_place_type type,
@@ -146,6 +162,6 @@ uint32_t ss_attribution_phase_node(struct ss_attribution *of, enum ss_place_phas
 double ss_attribution_flops(const struct ss_attribution *of, uint32_t row);
 
 /* How many elements the largest tensor of an operator has; 0: not recorded. */
-double ss_attribution_elements(const struct ss_trace *trace, uint32_t row, bool *is_double);
+double ss_attribution_elements(const struct ss_attribution *of, uint32_t row, bool *is_double);
 
 #endif

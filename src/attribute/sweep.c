@@ -20,8 +20,6 @@
 
 struct sweep {
 	struct ss_attribution *of;
-	const struct ss_cover *taken;
-	uint32_t taken_at;
 	uint32_t span_at;       /* first loop that is not over */
 	uint32_t collective_at; /* first collective that may not be over */
 	uint32_t before;        /* the row of the last moment that had one */
@@ -44,39 +42,10 @@ static bool is_op(const struct ss_attribution *of, uint32_t row)
 
 /* --- reporting ---------------------------------------------------------------------------- */
 
-static void report_piece(struct sweep *sweep, const struct ss_attribution_moment *whole,
-			 int64_t from_ns, int64_t to_ns)
-{
-	struct ss_attribution_moment piece = *whole;
-	double share = (double)whole->excess_ns / (double)(whole->to_ns - whole->from_ns);
-
-	if (to_ns <= from_ns)
-		return;
-	piece.from_ns = from_ns;
-	piece.to_ns = to_ns;
-	if (from_ns != whole->from_ns || to_ns != whole->to_ns)
-		piece.excess_ns = (int64_t)(share * (double)(to_ns - from_ns));
-	sweep->sink(sweep->context, &piece);
-}
-
-/* Reports what of a moment nobody has taken. */
 static void report(struct sweep *sweep, struct ss_attribution_moment moment)
 {
-	const struct ss_cover *taken = sweep->taken;
-	int64_t from_ns = moment.from_ns;
-
-	if (moment.to_ns <= moment.from_ns)
-		return;
-	while (taken && sweep->taken_at < taken->count &&
-	       taken->items[sweep->taken_at].end_ns <= from_ns)
-		sweep->taken_at++;
-	for (uint32_t i = sweep->taken_at; taken && i < taken->count; i++) {
-		if (taken->items[i].start_ns >= moment.to_ns)
-			break;
-		report_piece(sweep, &moment, from_ns, taken->items[i].start_ns);
-		from_ns = taken->items[i].end_ns > from_ns ? taken->items[i].end_ns : from_ns;
-	}
-	report_piece(sweep, &moment, from_ns, moment.to_ns);
+	if (moment.to_ns > moment.from_ns)
+		sweep->sink(sweep->context, &moment);
 }
 
 static void report_at(struct sweep *sweep, uint32_t node, uint32_t row, struct ss_interval piece,
@@ -221,14 +190,9 @@ static void add_loop_code(struct sweep *sweep, uint32_t row, struct ss_interval 
 /* Whether a row can stand and wait for a collective. */
 static bool can_wait(const struct ss_attribution *of, uint32_t row)
 {
-	const char *name;
-
-	if (row == SS_NO_ROW || of->trace->slices.kind[row] != SS_KIND_OP)
-		return true;
-	if (ss_slice_flags(of->trace, row) & SS_NAME_COMM_OP)
-		return true;
-	name = ss_strings_text(&of->trace->names, of->trace->slices.name[row]);
-	return strstr(name, "wait") || strstr(name, "barrier");
+	return row == SS_NO_ROW || of->trace->slices.kind[row] != SS_KIND_OP ||
+	       (ss_slice_flags(of->trace, row) & SS_NAME_COMM_OP) ||
+	       (ss_attribution_traits(of, row) & SS_TRAIT_WAITS);
 }
 
 /* The collective that runs for most of a moment; SS_NO_ROW: none does. */
@@ -494,15 +458,13 @@ static void sweep_gaps(struct sweep *sweep, const struct ss_idle *idle, int64_t 
 			sweep_gap(sweep, &idle->gaps[k]);
 }
 
-void ss_attribution_walk(struct ss_attribution *attribution,
-			 const struct ss_attribution_options *options, ss_attribution_sink sink,
-			 void *context)
+void ss_attribution_sweep(struct ss_attribution *attribution,
+			  const struct ss_attribution_options *options, ss_attribution_sink sink,
+			  void *context)
 {
-	struct sweep sweep = { .of = attribution,
-			       .taken = options->taken,
-			       .before = SS_NO_ROW,
-			       .sink = sink,
-			       .context = context };
+	struct sweep sweep = {
+		.of = attribution, .before = SS_NO_ROW, .sink = sink, .context = context
+	};
 
 	if (!attribution->rows)
 		return;

@@ -22,14 +22,13 @@ static const char *const phase_labels[] = {
 	[SS_PLACE_BESIDE] = "beside training",
 };
 
-uint32_t ss_attribution_below(struct ss_attribution *of, uint32_t parent, enum ss_place_type type,
-			      enum ss_place_phase phase, const char *label, size_t length)
+/* `label`: an id of of->labels. */
+static uint32_t node_below(struct ss_attribution *of, uint32_t parent, enum ss_place_type type,
+			   enum ss_place_phase phase, uint32_t label)
 {
-	struct node_key key = { .parent = parent, .type = (uint32_t)type };
-	uint32_t id;
+	struct node_key key = { .parent = parent, .label = label, .type = (uint32_t)type };
+	uint32_t id = label == SS_NO_ID ? SS_NO_ID : ss_records_add(&of->keys, &key);
 
-	key.label = ss_strings_add(&of->labels, label, length);
-	id = key.label == SS_NO_ID ? SS_NO_ID : ss_records_add(&of->keys, &key);
 	if (id == SS_NO_ID ||
 	    !ss_memory_reserve(of->memory, (void **)&of->nodes, &of->node_capacity, (size_t)id + 1,
 			       sizeof(*of->nodes))) {
@@ -38,12 +37,18 @@ uint32_t ss_attribution_below(struct ss_attribution *of, uint32_t parent, enum s
 	}
 	if (id == of->node_count) {
 		of->nodes[of->node_count++] = (struct ss_place_node){ .parent = parent,
-								      .label = key.label,
+								      .label = label,
 								      .row = SS_NO_ROW,
 								      .type = (uint8_t)type,
 								      .phase = (uint8_t)phase };
 	}
 	return id;
+}
+
+uint32_t ss_attribution_below(struct ss_attribution *of, uint32_t parent, enum ss_place_type type,
+			      enum ss_place_phase phase, const char *label, size_t length)
+{
+	return node_below(of, parent, type, phase, ss_strings_add(&of->labels, label, length));
 }
 
 uint32_t ss_attribution_phase_node(struct ss_attribution *of, enum ss_place_phase phase)
@@ -52,8 +57,10 @@ uint32_t ss_attribution_phase_node(struct ss_attribution *of, enum ss_place_phas
 
 	if (phase == SS_PLACE_BESIDE && !of->trains)
 		label = "outside of the model";
-
-	return label ? ss_attribution_below(of, 0, SS_PLACE_PHASE, phase, label, strlen(label)) : 0;
+	if (label && !of->rows->phase_nodes[phase])
+		of->rows->phase_nodes[phase] = ss_attribution_below(of, 0, SS_PLACE_PHASE, phase,
+								    label, strlen(label));
+	return label ? of->rows->phase_nodes[phase] : 0;
 }
 
 /* How much of a name is its place: without numbers of instances and addresses. */
@@ -122,20 +129,30 @@ static uint32_t forward_base(struct ss_attribution *of, uint32_t row, uint32_t b
 		       : base;
 }
 
+/* Names of rows are looked at once each: those of a kind never have another one. */
+static uint32_t label_of_row(struct ss_attribution *of, uint32_t row)
+{
+	const struct ss_slices *slices = &of->trace->slices;
+	const struct ss_string *name = &of->trace->names.items[slices->name[row]];
+	uint32_t *label = &of->rows->labels[slices->name[row]];
+
+	if (!*label)
+		*label = ss_strings_add(&of->labels, name->text,
+					label_length(name->text, name->length, slices->kind[row])) +
+			 1;
+	return *label - 1;
+}
+
 static uint32_t make_place(struct ss_attribution *of, uint32_t row, uint32_t above)
 {
-	const struct ss_trace *trace = of->trace;
 	struct ss_attribution_rows *rows = of->rows;
-	const struct ss_string *name = &trace->names.items[trace->slices.name[row]];
 	uint32_t i = row - rows->first, node;
 	uint8_t phase = rows->phase[i];
 
 	if (phase == SS_PLACE_LOOP || phase == SS_PLACE_PROFILER)
 		return above;
-	node = ss_attribution_below(of, forward_base(of, row, base_of_row(of, row, above)),
-				    type_of_row(of, row), phase, name->text,
-				    label_length(name->text, name->length,
-						 trace->slices.kind[row]));
+	node = node_below(of, forward_base(of, row, base_of_row(of, row, above)),
+			  type_of_row(of, row), phase, label_of_row(of, row));
 	if (of->nodes && of->nodes[node].row == SS_NO_ROW)
 		of->nodes[node].row = row;
 	return node;

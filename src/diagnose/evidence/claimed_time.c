@@ -116,7 +116,7 @@ static enum ss_status unclaimed_measure(struct ss_rule_context *context, int64_t
 {
 	struct ss_attribution_options *options = &unclaimed->options;
 	bool on_device = context->digest->device >= 0;
-	int64_t idle_ns = INT64_MAX;
+	int64_t left_ns;
 
 	ss_cover_release(&unclaimed->taken);
 	options->steps = context->steps;
@@ -127,19 +127,19 @@ static enum ss_status unclaimed_measure(struct ss_rule_context *context, int64_t
 	if (!ss_rule_claimed_time(context, on_device ? SS_NO_ROW : context->graph->main,
 				  options->idle, &unclaimed->taken))
 		return ss_fail_memory(err, "places of the step");
-	if (on_device)
-		idle_ns = unclaimed_idle_ns(context, unclaimed);
-	if (idle_ns < 0)
+	left_ns = on_device ? unclaimed_idle_ns(context, unclaimed)
+			    : ss_cover_length(context->steps) -
+				      ss_cover_common(context->steps, &unclaimed->taken);
+	if (left_ns < 0)
 		return ss_fail_memory(err, "places of the step");
-	*is_enough = idle_ns >= least_ns;
+	*is_enough = left_ns >= least_ns;
 	if (!*is_enough)
 		return SS_OK;
 	if (!unclaimed->attribution.memory)
 		return ss_attribution_make(&unclaimed->attribution, context->subject->facts,
 					   options, context->memory, err);
-	return ss_attribution_measure(&unclaimed->attribution, options)
-		       ? SS_OK
-		       : ss_fail_memory(err, "places of the step");
+	ss_attribution_measure(&unclaimed->attribution, options->taken);
+	return SS_OK;
 }
 
 static void unclaimed_release(struct ss_unclaimed *unclaimed)

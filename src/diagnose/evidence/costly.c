@@ -42,6 +42,8 @@ enum { FIGURE_KIND, FIGURE_EXCESS_NS, FIGURE_PLACE };
 
 /* A choice that may be wanted is information, whatever it takes. */
 #define NEVER_WARN 2
+/* Only the author knows whether other work can go: from a fifth of the step on it is a warning. */
+#define WANTED_WARN_SHARE 0.2
 
 static const struct {
 	const char *title, *fix;
@@ -242,7 +244,8 @@ static int64_t costly_usual_ns(const struct costly_claims *costly)
 
 	if (!steps.sums_ns)
 		return -1;
-	ss_attribution_walk(costly->of, &costly->unclaimed->options, costly_add_to_step, &steps);
+	ss_attribution_walk(costly->of, costly->unclaimed->options.taken, costly_add_to_step,
+			    &steps);
 	qsort(steps.sums_ns, count, sizeof(*steps.sums_ns), ss_sort_compare_int64);
 	usual_ns = steps.sums_ns[(count - 1) / 2];
 	ss_memory_free(costly->context->memory, steps.sums_ns, bytes);
@@ -364,7 +367,7 @@ static void costly_report_parts(struct costly_claims *costly)
 		costly_format_label(of, i, label);
 		elements = node->row == SS_NO_ROW
 				   ? 0
-				   : ss_attribution_elements(of->trace, node->row, &is_double);
+				   : ss_attribution_elements(of, node->row, &is_double);
 		with = costly_has_backward(of, i) ? " with its backward" : "";
 		if (elements > 0)
 			ss_rule_add_evidence(costly->context, fact,
@@ -513,7 +516,8 @@ static void costly_find(struct costly_claims *costly)
 		return;
 	costly->low_share = 1 - RANGE_SHARE / share > LOW_SHARE ? 1 - RANGE_SHARE / share
 								: LOW_SHARE;
-	ss_attribution_walk(costly->of, &costly->unclaimed->options, costly_claim_moment, costly);
+	ss_attribution_walk(costly->of, costly->unclaimed->options.taken, costly_claim_moment,
+			    costly);
 	costly_flush(costly);
 	ss_rule_add_figure(context, FIGURE_KIND, (double)costly->kind);
 	ss_rule_add_figure(context, FIGURE_EXCESS_NS, (double)excess_ns);
@@ -575,6 +579,9 @@ enum ss_status ss_costly_judge(struct ss_judgement *judgement, struct ss_error *
 	finding->is_start_up = kind == SS_EXCESS_FIRST;
 	if (kind == SS_EXCESS_UNTRAINED || kind == SS_EXCESS_RECOMPUTED)
 		finding->warn_share = NEVER_WARN;
+	else if (kind == SS_EXCESS_BESIDE || kind == SS_EXCESS_OUTSIDE ||
+		 kind == SS_EXCESS_UNANSWERED)
+		finding->warn_share = WANTED_WARN_SHARE;
 	if (!finding->is_start_up)
 		finding->more_ns = (int64_t)(RANGE_SHARE * (double)judgement->diagnosis->step_ns);
 	for (uint32_t i = 0; i < judgement->rank_count; i++)

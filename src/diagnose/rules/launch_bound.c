@@ -236,6 +236,11 @@ static void launch_claim_tasks(struct launches *launches, const struct launch_st
 	}
 }
 
+static const char *launch_name(const struct launches *launches, uint32_t row)
+{
+	return ss_strings_text(&launches->trace->names, launches->trace->slices.name[row]);
+}
+
 /*
  * Adds a piece of what the host did while the device waited: to the outermost operator of ATen
  * around it, or else to another operator, or to the function of the program.
@@ -244,22 +249,24 @@ static void launch_add_piece(void *context, uint32_t row, int64_t from_ns, int64
 {
 	struct launches *launches = context;
 	const struct ss_slices *slices = &launches->trace->slices;
-	uint32_t op = SS_NO_ROW, function = SS_NO_ROW;
+	uint32_t best = SS_NO_ROW, up = row;
 
-	for (uint32_t depth = 0; row != SS_NO_ROW && depth < DEPTH_MAX; depth++) {
-		const char *name = ss_strings_text(&launches->trace->names, slices->name[row]);
-
-		if (slices->kind[row] == SS_KIND_OP &&
-		    (op == SS_NO_ROW || strncmp(name, "aten::", 6) == 0))
-			op = row;
-		if (slices->kind[row] == SS_KIND_PYTHON && function == SS_NO_ROW &&
-		    strstr(name, ".py(") && !ss_code_is_library(name))
-			function = row;
+	for (uint32_t depth = 0; up != SS_NO_ROW && depth < DEPTH_MAX; depth++) {
+		if (slices->kind[up] == SS_KIND_OP &&
+		    (best == SS_NO_ROW || strncmp(launch_name(launches, up), "aten::", 6) == 0))
+			best = up;
+		up = slices->parent[up];
+	}
+	for (uint32_t depth = 0; best == SS_NO_ROW && row != SS_NO_ROW && depth < DEPTH_MAX;
+	     depth++) {
+		if (slices->kind[row] == SS_KIND_PYTHON &&
+		    strstr(launch_name(launches, row), ".py(") &&
+		    !ss_code_is_library(launch_name(launches, row)))
+			best = row;
 		row = slices->parent[row];
 	}
-	row = op != SS_NO_ROW ? op : function;
-	if (row != SS_NO_ROW)
-		ss_code_places_add(&launches->sites, slices->name[row], row, to_ns - from_ns);
+	if (best != SS_NO_ROW)
+		ss_code_places_add(&launches->sites, slices->name[best], best, to_ns - from_ns);
 }
 
 static void launch_claim(struct launches *launches, const struct launch_stretch *stretch)

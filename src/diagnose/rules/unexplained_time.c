@@ -228,8 +228,8 @@ static enum ss_status rest_add_host(struct unexplained_rest *rest, struct ss_err
 
 	SS_TRY(ss_rule_unclaimed(rest->context, 0, &unclaimed, err));
 	if (unclaimed)
-		ss_attribution_walk(&unclaimed->attribution, &unclaimed->options, rest_add_excess,
-				    rest);
+		ss_attribution_walk(&unclaimed->attribution, unclaimed->options.taken,
+				    rest_add_excess, rest);
 	return unclaimed && unclaimed->attribution.failed ? ss_fail_memory(err, "unexplained time")
 							  : SS_OK;
 }
