@@ -45,6 +45,17 @@ const char *ss_phase_name(enum ss_phase phase);
 /* The phase of the launch of a device row; SS_PHASE_OTHER where it is not recorded. */
 enum ss_phase ss_phase_of_launch(const struct ss_phases *phases, uint32_t row);
 
+struct ss_cover; /* analyze/time/cover.h */
+
+/*
+ * phase_share.c: how long the main thread was in each phase in each of `parts`: sums[phase *
+ * parts->count + part], cleared before. Where it does nothing else, it waits for the threads of
+ * autograd. Time without a phase is "other". There must be a main thread. False: no memory.
+ */
+SS_MUST_USE
+bool ss_phases_share_host(const struct ss_phases *phases, const struct ss_cover *parts,
+			  struct ss_memory *memory, int64_t *sums);
+
 /*
  * Which host rows are part of training: forward operators with a backward,
  * backward, and the optimizer.

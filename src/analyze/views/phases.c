@@ -91,112 +91,6 @@ static bool phase_sets_release(struct phase_sets *sets)
 	return whole;
 }
 
-/* --- the host ----------------------------------------------------------------- */
-
-struct phase_painter {
-	const struct ss_phases *phases;
-	struct phase_sets *sets;
-	int64_t at_ns; /* charged up to here */
-};
-
-/* Charges the rest of the row, up to the moment, to its phase. */
-static void phase_paint_row(struct phase_painter *painter, uint32_t row, int64_t until_ns)
-{
-	const struct ss_slices *slices = &painter->phases->trace->slices;
-	int64_t from_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
-	uint8_t phase = painter->phases->phase[row];
-
-	if (from_ns < painter->at_ns)
-		from_ns = painter->at_ns;
-	if (end_ns < until_ns)
-		until_ns = end_ns;
-	if (until_ns <= from_ns)
-		return;
-	if (phase != SS_PHASE_OTHER)
-		ss_cover_add(&painter->sets->phase[phase], from_ns, until_ns);
-	painter->at_ns = until_ns;
-}
-
-/* Each moment of the thread has the phase of its innermost row. */
-static void phase_paint_thread(const struct ss_phases *phases, struct phase_sets *sets)
-{
-	const struct ss_slices *slices = &phases->trace->slices;
-	const struct ss_track *track = &phases->trace->tracks[phases->main];
-	struct phase_painter painter = { phases, sets, INT64_MIN };
-	uint32_t open = SS_NO_ROW;
-
-	for (uint32_t i = 0; i < track->row_count; i++) {
-		uint32_t row = track->first_row + i;
-
-		for (; open != SS_NO_ROW && open != slices->parent[row];
-		     open = slices->parent[open])
-			phase_paint_row(&painter, open, slices->start_ns[row]);
-		if (open != SS_NO_ROW)
-			phase_paint_row(&painter, open, slices->start_ns[row]);
-		open = row;
-	}
-	for (; open != SS_NO_ROW; open = slices->parent[open])
-		phase_paint_row(&painter, open, INT64_MAX);
-}
-
-/* Moments of backward on the other threads of the process. */
-static void phase_other_backward(const struct ss_phases *phases, struct ss_cover *out)
-{
-	const struct ss_trace *trace = phases->trace;
-	struct ss_cover_pile pile = { 0 };
-	struct ss_cover thread;
-
-	ss_cover_init(&thread, out->memory);
-	for (uint32_t i = 0; i < trace->track_count; i++) {
-		const struct ss_track *track = &trace->tracks[i];
-
-		if (track->class != SS_TRACK_HOST || i == phases->main ||
-		    track->pid != trace->tracks[phases->main].pid ||
-		    track->pid_text != trace->tracks[phases->main].pid_text)
-			continue;
-		for (uint32_t k = 0; k < track->row_count; k++) {
-			uint32_t row = track->first_row + k;
-
-			if (phases->phase[row] == SS_PHASE_BACKWARD)
-				ss_cover_add(&thread, trace->slices.start_ns[row],
-					     ss_slice_end(&trace->slices, row));
-		}
-		ss_cover_pile_add(&pile, &thread);
-	}
-	ss_cover_pile_finish(&pile, out);
-	ss_cover_release(&thread);
-}
-
-/* sums: for each part, a value per step. Time without a phase is "other". */
-static bool phase_share_host(const struct ss_phases *phases, const struct phase_steps *steps,
-			     struct ss_memory *memory, int64_t *sums)
-{
-	uint32_t count = steps->host.count;
-	int64_t *other = sums + (size_t)SS_PHASE_OTHER * count;
-	struct ss_cover waits;
-	struct phase_sets sets;
-	bool whole;
-
-	phase_sets_init(&sets, memory);
-	ss_cover_init(&waits, memory);
-	phase_paint_thread(phases, &sets);
-	/* where the main thread does nothing else, it waits for those of autograd */
-	phase_other_backward(phases, &waits);
-	for (int i = 0; i < SS_PHASE_OTHER; i++)
-		ss_cover_subtract(&waits, &sets.phase[i]);
-	ss_cover_unite(&sets.phase[SS_PHASE_BACKWARD], &waits);
-	for (int i = 0; i < SS_PHASE_OTHER; i++)
-		ss_cover_share(&sets.phase[i], &steps->host, sums + (size_t)i * count);
-	for (uint32_t i = 0; i < count; i++) {
-		other[i] = steps->host.items[i].end_ns - steps->host.items[i].start_ns;
-		for (int k = 0; k < SS_PHASE_OTHER; k++)
-			other[i] -= sums[(size_t)k * count + i];
-	}
-	whole = !waits.failed;
-	ss_cover_release(&waits);
-	return phase_sets_release(&sets) && whole;
-}
-
 /* --- the devices -------------------------------------------------------------- */
 
 /* Splits the steps of a device by the phase that launched the work; the rest is idle. */
@@ -330,7 +224,8 @@ static enum ss_status phases_fill(const struct ss_phases *phases, const struct p
 	uint32_t number = 0;
 	int64_t device = INT64_MIN, *sums = SS_ARENA_NEW(out->arena, int64_t, size);
 
-	if (!sums || (phases->main != SS_NO_ROW && !phase_share_host(phases, steps, memory, sums)))
+	if (!sums || (phases->main != SS_NO_ROW &&
+		      !ss_phases_share_host(phases, &steps->host, memory, sums)))
 		return ss_fail_memory(err, "the phases");
 	axes.host = phases->main == SS_NO_ROW ? NULL : sums;
 	for (; ss_device_next(phases->trace, device, &device); number++) {
@@ -381,5 +276,6 @@ const struct ss_view ss_view_phases = {
 	.bases = { [GROUP_STEP] = SS_BASIS_STEP },
 	.groups = { "all", "step" },
 	.by_moment = true,
+	.kept = { [GROUP_ALL] = 32 },
 	.run = phases_run,
 };

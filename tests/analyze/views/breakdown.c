@@ -256,7 +256,7 @@ static const struct view_case parts[] = {
 	  "part,mean_ns,total_ns", "kernel,1000,1000\nruntime,1000,1000\nother,8000,8000" },
 };
 
-/* The last column of the parts sums to the third of the steps. */
+/* The last column of the parts sums to the fifth of the steps. */
 static void check_sums(const char *json, const char *what)
 {
 	struct support_view open;
@@ -266,7 +266,7 @@ static void check_sums(const char *json, const char *what)
 		support_view_open(&open, i ? "breakdown/part" : "breakdown", json, "x");
 		for (uint32_t row = 0; row < open.table.row_count; row++)
 			sums[i] += ss_table_int(&open.table, row,
-						i ? open.table.view->column_count - 1 : 3);
+						i ? open.table.view->column_count - 1 : 5);
 		support_view_close(&open);
 	}
 	support_check(sums[0] == sums[1], what, "steps %lld, parts %lld", (long long)sums[0],
@@ -294,6 +294,25 @@ static void test_parts(void **state)
 	view_memory_run("breakdown/part", TWO "kernel a 7 1 +2; copy c 8 2 +5; op d 1 1 +20");
 }
 
+/* Four nanoseconds have no more than four pieces. */
+static const struct view_case piece_cases[] = {
+	{ "nothing", "[]", "start_ns,dur_ns", "" },
+	{ "parts and phases of pieces",
+	  "op aten::add 1 0 +0.004; kernel a 7 0.001 +0.001; kernel nccl 8 0.001 +0.002",
+	  "step,start_ns,phase,dur_ns,kernel_ns,communication_ns,cpu_ns,part",
+	  "-,0,forward,1,0,0,1,-\n-,1,forward,1,1,0,0,-\n-,2,forward,1,0,1,0,-\n"
+	  "-,3,forward,1,0,0,1,-" },
+	{ "without a thread that runs steps", "kernel a 7 0 +0.002", "phase,dur_ns,kernel_ns",
+	  "-,1,1\n-,1,1" },
+};
+
+static void test_pieces(void **state)
+{
+	(void)state;
+	view_cases_run("breakdown/piece", piece_cases, SS_COUNT(piece_cases));
+	view_memory_run("breakdown/piece", TWO "kernel a 7 1 +2; copy c 8 2 +5; op d 1 1 +20");
+}
+
 static void test_roles(void **state)
 {
 	(void)state;
@@ -319,7 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_roles),  cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_random), cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_pieces), cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

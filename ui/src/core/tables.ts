@@ -11,10 +11,10 @@ export const VIEWS = {
 		compute_ns: "ns", exposed_comm_ns: "ns", exposed_copy_ns: "ns",
 	},
 	breakdown: {
-		rank: "id", step: "id", name: "text", dur_ns: "ns", kernel_ns: "ns",
-		memcpy_ns: "ns", memset_ns: "ns", communication_ns: "ns", runtime_ns: "ns",
-		dataloader_ns: "ns", cpu_ns: "ns", other_ns: "ns", part: "text", mean_ns: "ns",
-		step_percent: "percent", total_ns: "ns",
+		rank: "id", step: "id", name: "text", start_ns: "ns", phase: "text", dur_ns: "ns",
+		kernel_ns: "ns", memcpy_ns: "ns", memset_ns: "ns", communication_ns: "ns",
+		runtime_ns: "ns", dataloader_ns: "ns", cpu_ns: "ns", other_ns: "ns", part: "text",
+		mean_ns: "ns", step_percent: "percent", total_ns: "ns",
 	},
 	phases: {
 		rank: "id", device: "id", step: "id", phase: "text", host_ns: "ns",
