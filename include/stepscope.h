@@ -136,6 +136,7 @@ struct ss_open_options {
 	const char *run;
 	/* Replaces private texts; NULL: replaces nothing. Must outlive the session. */
 	struct ss_redactor *redactor;
+	uint64_t tables; /* 1, with `reduce`: digests have the main views of one rank, too */
 };
 
 /*

@@ -386,13 +386,13 @@ def manners(folder):
     before = run("steps", "--json", "job", cwd=traces).stdout
     check(run("steps", "--json", "job", cwd=digests).stdout == before, "steps from digests")
     (traces / "job").rename(folder / "moved")
-    said = run("steps", "job", cwd=digests, code=1)
-    check(b"is a digest, which has no events" in said.stderr, f"moved trace: {said.stderr}")
+    said = run("syncs", "job", cwd=digests, code=1)
+    check(b"digests, which have no events" in said.stderr, f"moved trace: {said.stderr}")
     check(run("ranks", "job", cwd=digests).returncode == 0, "ranks without traces")
     # pages of the job need no traces; others say what is missing
     pages = ["view/" + name for name in (*VIEWS, "diagnose")]
     served = [SECONDS.sub(b"", run("ask", page, "job", cwd=digests).stdout) for page in pages]
-    for request in ("view/kernels", "tracks?file=0"):
+    for request in ("view/syncs", "tracks?file=0"):
         said = run("ask", request, "job", cwd=digests, code=1)
         check(b"have no events" in said.stderr, f"{request} of digests: {said.stderr}")
     (folder / "moved").rename(traces / "job")

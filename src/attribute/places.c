@@ -145,5 +145,6 @@ const struct ss_view ss_view_places = {
 	.basis = SS_BASIS_STEPS,
 	.nested = 1,
 	.own_order = 1,
+	.kept = { 64 },
 	.run = places_run,
 };

@@ -99,6 +99,7 @@ static void job_drop_file(struct ss_job *job, struct ss_job_file *file)
 		job->summarizer->release(file->summary);
 	ss_trace_release(&file->trace);
 	ss_digest_release(&file->digest);
+	ss_job_tables_release(&file->tables);
 	ss_recording_release(&file->recording, job->memory);
 }
 

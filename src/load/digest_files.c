@@ -15,7 +15,7 @@
 
 uint64_t ss_job_digest_version(const struct ss_job_summarizer *reader)
 {
-	uint64_t hash = ss_fields_hash(SS_HASH_SEED, &ss_digest_layout);
+	uint64_t hash = ss_job_tables_layout(ss_fields_hash(SS_HASH_SEED, &ss_digest_layout));
 
 	return reader && reader->layout ? ss_hash_mix(hash, reader->layout()) : hash;
 }
@@ -58,6 +58,8 @@ enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job
 
 	if (file->is_reduced && !digest_write_rank(file, &parts[SS_DIGEST_RANK]))
 		return ss_fail_memory(err, "a digest");
+	if (file->is_reduced)
+		ss_text_add(&parts[SS_DIGEST_TABLES], file->tables.bytes, file->tables.length);
 	if (file->is_reduced && file->summary)
 		job->reader->write(file->summary, &parts[SS_DIGEST_FINDINGS]);
 	ss_trace_digest_write(&own, ss_job_digest_version(job->reader), parts, out);
@@ -132,6 +134,20 @@ static enum ss_status digest_read_rank(struct ss_job_file *file,
 	return SS_OK;
 }
 
+/* Takes the tables out of the digest, and looks whether they are some. */
+static enum ss_status digest_take_tables(struct ss_job_file *file, struct ss_digest_file *digest,
+					 struct ss_error *err)
+{
+	file->tables = (struct ss_job_tables){ digest->memory, digest->parts[SS_DIGEST_TABLES],
+					       (size_t)digest->bytes[SS_DIGEST_TABLES],
+					       digest->capacity[SS_DIGEST_TABLES] };
+	digest->parts[SS_DIGEST_TABLES] = NULL;
+	digest->capacity[SS_DIGEST_TABLES] = 0;
+	return ss_job_tables_are_sound(&file->tables)
+		       ? SS_OK
+		       : ss_trace_digest_fail(err, "its tables are wrong");
+}
+
 static enum ss_status digest_read_summary(struct ss_job *job, struct ss_job_file *file,
 					  const struct ss_digest_file *digest, struct ss_error *err)
 {
@@ -174,6 +190,7 @@ static void digest_forget_file(struct ss_job *job, struct ss_job_file *file)
 		job->reader->release(file->summary);
 	file->summary = NULL;
 	ss_digest_release(&file->digest);
+	ss_job_tables_release(&file->tables);
 	ss_recording_release(&file->recording, job->memory);
 	memset(file->oddities, 0, sizeof(file->oddities));
 }
@@ -191,27 +208,40 @@ enum ss_status ss_job_digest_is_next(const struct ss_path *path, struct ss_sourc
 		       : SS_OK;
 }
 
+/* Fills the file from a digest whose parts were read; `with_summary`: also its summary. */
+static enum ss_status digest_fill_file(struct ss_job *job, struct ss_job_file *file,
+				       struct ss_digest_file *digest, bool with_summary,
+				       struct ss_error *err)
+{
+	enum ss_status status = digest_read_rank(file, digest, err);
+
+	if (status == SS_OK && job->keeps_tables)
+		status = digest_take_tables(file, digest, err);
+	if (status == SS_OK && with_summary)
+		status = digest_read_summary(job, file, digest, err);
+	file->is_reduced = status == SS_OK;
+	if (status != SS_OK)
+		digest_forget_file(job, file);
+	return status;
+}
+
 enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 				  struct ss_source *source, bool with_summary, struct ss_gate *gate,
 				  struct ss_error *err)
 {
+	enum ss_digest_part end = with_summary        ? SS_DIGEST_PARTS
+				  : job->keeps_tables ? SS_DIGEST_FINDINGS
+						      : SS_DIGEST_TABLES;
 	struct ss_digest_file digest;
 	enum ss_status status = ss_trace_digest_read(source, ss_job_digest_version(job->reader),
-						     with_summary ? SS_DIGEST_PARTS
-								  : SS_DIGEST_FINDINGS,
-						     job->memory, &digest, err);
+						     end, job->memory, &digest, err);
 
 	if (status == SS_OK)
 		status = digest_take_paths(job, file, &digest.origin, gate, err);
 	if (status == SS_OK && digest.origin.problem)
 		status = ss_fail(err, SS_ERR_FORMAT, "%s", digest.origin.problem);
 	if (status == SS_OK)
-		status = digest_read_rank(file, &digest, err);
-	if (status == SS_OK && with_summary)
-		status = digest_read_summary(job, file, &digest, err);
-	file->is_reduced = status == SS_OK;
-	if (status != SS_OK)
-		digest_forget_file(job, file);
+		status = digest_fill_file(job, file, &digest, with_summary, err);
 	ss_trace_digest_release(&digest);
 	return status;
 }
@@ -252,13 +282,17 @@ enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file
 {
 	struct ss_digest_file digest;
 	enum ss_status status = ss_trace_digest_read(source, ss_job_digest_version(job->reader),
-						     SS_DIGEST_RANK, job->memory, &digest, err);
+						     SS_DIGEST_FINDINGS, job->memory, &digest, err);
+	bool has_trace;
 
 	if (status == SS_OK)
 		status = digest_find_origin(&digest, err);
-	if (status == SS_OK)
+	has_trace = status == SS_OK;
+	if (has_trace || (status == SS_ERR_MISSING && digest.bytes[SS_DIGEST_TABLES]))
 		status = digest_take_paths(job, file, &digest.origin, gate, err);
-	*out = file->source;
+	if (status == SS_OK && !has_trace)
+		status = digest_fill_file(job, file, &digest, false, err);
+	*out = has_trace ? file->source : NULL;
 	ss_trace_digest_release(&digest);
 	return status;
 }

@@ -50,8 +50,9 @@ enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 				  struct ss_error *err);
 
 /*
- * The path of the trace that a digest was made from; sets in the file how it is shown. Fails if the
- * trace is missing or has changed.
+ * The path of the trace that a digest was made from; sets in the file how it is shown. If the trace
+ * is missing or has changed, the file is what the digest has, and the path NULL; without tables in
+ * the digest this fails.
  */
 SS_MUST_USE
 enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file,

@@ -274,7 +274,7 @@ static enum ss_status job_read_digest(struct job_loading *loading, struct ss_job
 					  loading->job->summarizer != NULL, loading->gate, problem);
 	SS_TRY(ss_job_digest_origin(loading->job, file, source, loading->gate, &origin.path,
 				    problem));
-	return job_read_file(loading, &origin, file, index, problem);
+	return origin.path ? job_read_file(loading, &origin, file, index, problem) : SS_OK;
 }
 
 /* If a pack cannot be read, its original file is read instead. */
@@ -525,6 +525,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	if (options->run)
 		job->asked_run = options->run;
 	job->redactor = options->redactor;
+	job->keeps_tables |= !options->reduce || options->tables;
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
 	if (ss_redact_replaces(job->redactor)) {
 		if (status == SS_OK)
@@ -582,6 +583,7 @@ void ss_job_close(struct ss_job *job)
 				->release(job->files[i].summary);
 		ss_trace_release(&job->files[i].trace);
 		ss_digest_release(&job->files[i].digest);
+		ss_job_tables_release(&job->files[i].tables);
 		ss_recording_release(&job->files[i].recording, job->memory);
 	}
 	for (uint32_t i = 0; i < job->snapshot_count; i++)

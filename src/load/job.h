@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "load/files/find.h"
+#include "load/digest_tables.h"
 #include "load/files/recording.h"
 #include "ranks/join.h"
 #include "trace/digest/fields.h"
@@ -148,10 +149,11 @@ struct ss_job_snapshot {
 
 struct ss_job_file {
 	struct ss_subject subject;
-	struct ss_trace trace;   /* empty when the subject has a problem, or it was reduced */
-	struct ss_digest digest; /* until the ranks are joined */
-	void *summary;           /* made by the summarizer; NULL: not yet */
-	uint32_t rank_index;     /* index of its rank after joining; SS_NO_ROW: left out */
+	struct ss_trace trace;       /* empty when the subject has a problem, or it was reduced */
+	struct ss_digest digest;     /* until the ranks are joined */
+	void *summary;               /* made by the summarizer; NULL: not yet */
+	struct ss_job_tables tables; /* of views, for or from a digest file */
+	uint32_t rank_index;         /* index of its rank after joining; SS_NO_ROW: left out */
 	uint64_t oddities[SS_SEVERITIES]; /* counts of the view quality, by enum ss_severity */
 	struct ss_recording recording;    /* stays when the trace is gone */
 	const char *source;               /* its path as it is opened; NULL: it is not on disk */
@@ -197,6 +199,7 @@ struct ss_job {
 	uint32_t digested_files; /* how far the list of files is done */
 	uint32_t copies;         /* files that are left out of the comparison: copies of others */
 	int64_t copied_rank;     /* of the first of them */
+	bool keeps_tables;       /* ss_open_options.tables, or nothing is reduced */
 	uint32_t threads;        /* for computing on its files; 0: one per core */
 	struct ss_progress_report *watch; /* lent; NULL: progress is not reported */
 	struct ss_joined joined;          /* made by ss_job_join() */
@@ -259,6 +262,16 @@ struct ss_digesting {
 SS_MUST_USE
 enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file,
 			     const struct ss_digesting *how, struct ss_error *err);
+
+/* Whether the events of a file are not there: what its digest has is all. */
+static inline bool ss_job_is_digest_only(const struct ss_job_file *file)
+{
+	return file->is_digest && file->is_reduced;
+}
+
+/* The digest of a file, wherever it is by now; NULL: it has none. */
+const struct ss_digest *ss_job_file_digest(const struct ss_job *job,
+					   const struct ss_job_file *file);
 
 /* Compares the ranks with each other, once; later calls do nothing. */
 SS_MUST_USE

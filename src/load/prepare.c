@@ -187,6 +187,15 @@ static void prepare_concurrently(struct preparing *preparing, uint32_t threads)
 		prepare_begin_summary(preparing);
 }
 
+const struct ss_digest *ss_job_file_digest(const struct ss_job *job, const struct ss_job_file *file)
+{
+	if (file->digest.memory)
+		return &file->digest;
+	return job->digests && file->rank_index < job->digest_count
+		       ? &job->digests[file->rank_index]
+		       : NULL;
+}
+
 /* Makes the digest, unless there is one, and the summary. */
 static enum ss_status prepare_file(struct preparing *preparing, uint32_t threads,
 				   struct ss_error *err)
@@ -200,6 +209,9 @@ static enum ss_status prepare_file(struct preparing *preparing, uint32_t threads
 				*err = preparing->err[i];
 			return preparing->status[i];
 		}
+	if (job->keeps_tables && preparing->trace)
+		SS_TRY(ss_job_tables_make(&preparing->file->tables, preparing->subject, job->memory,
+					  err));
 	if (preparing->trace)
 		ss_slices_drop_ids(preparing->trace);
 	return job->summarizer->finish(preparing->summary, preparing->subject, preparing->digest,

@@ -121,6 +121,8 @@ void ss_render_markdown_run(const struct ss_identity *run, struct ss_text *out)
 static void markdown_view(const struct ss_table *table, const struct ss_render_options *options,
 			  struct ss_text *out)
 {
+	if (table->lead)
+		ss_text_addf(out, "%s\n\n", table->lead);
 	ss_text_addf(out, "### %s\n\n", table->view->summary);
 	ss_render_markdown_run(&options->run, out);
 	markdown_add_table(table, options, out);

@@ -368,6 +368,8 @@ static void text_table(const struct ss_table *table, const struct ss_render_opti
 static void text_view(const struct ss_table *table, const struct ss_render_options *options,
 		      struct ss_text *out)
 {
+	if (table->lead)
+		text_add_sentence(table->lead, options, out);
 	ss_render_run_line(&options->run, options->width, out);
 	text_table(table, options, options->rows, out);
 	text_add_trust(options, out);

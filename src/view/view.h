@@ -82,9 +82,14 @@ struct ss_view {
 	/* enum ss_columns: the columns of the trace that it reads; 0: all */
 	uint32_t reads;
 	uint32_t reads_all; /* groups, a bit each, that read all columns, through facts */
-	bool of_device;     /* about GPUs only: left out if none was recorded */
-	bool wants_failed;  /* also called for files that could not be read */
-	bool folds;         /* reports for people sum it over all files */
+	/*
+	 * Rows that a digest keeps, by group: at most that many, the largest first, the others as
+	 * their sum. 0: none.
+	 */
+	uint32_t kept[SS_GROUPS_MAX];
+	bool of_device;    /* about GPUs only: left out if none was recorded */
+	bool wants_failed; /* also called for files that could not be read */
+	bool folds;        /* reports for people sum it over all files */
 	/* One of these: for one file, for all ranks of the job, or for their replay. */
 	enum ss_status (*run)(const struct ss_subject *subject, struct ss_table *out,
 			      struct ss_error *err);

@@ -208,5 +208,6 @@ const struct ss_view ss_view_budget = {
 	.groups = { "step", "part" },
 	.by_moment = true,
 	.of_device = true,
+	.kept = { [GROUP_STEP] = 128, [GROUP_PART] = 32 },
 	.run = budget_run,
 };

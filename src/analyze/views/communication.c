@@ -581,5 +581,6 @@ const struct ss_view ss_view_communication = {
 	.basis = SS_BASIS_FILE,
 	.groups = { "collective", "kind", "group", "hidden-by" },
 	.order = { "total_ns", "hidden_ns" },
+	.kept = { 32 },
 	.run = communication_run,
 };

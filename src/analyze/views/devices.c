@@ -118,5 +118,6 @@ const struct ss_view ss_view_devices = {
 	.sums = "kernels comm_kernels memcpys memsets orphans",
 	.basis = SS_BASIS_FILE,
 	.reads = SS_COLUMNS_NONE,
+	.kept = { 32 },
 	.run = devices_run,
 };

@@ -240,5 +240,6 @@ const struct ss_view ss_view_gaps = {
 	.events = 1u << GROUP_GAP,
 	.by_moment = true,
 	.of_device = true,
+	.kept = { [GROUP_CAUSE] = 32 },
 	.run = gaps_run,
 };

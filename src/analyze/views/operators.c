@@ -426,5 +426,6 @@ const struct ss_view ss_view_operators = {
 	.basis = SS_BASIS_FILE,
 	.groups = { "name", "shapes", "line", "module", "category", "source-line" },
 	.order = { "device_self_ns", "host_self_ns" },
+	.kept = { 40 },
 	.run = operators_run,
 };

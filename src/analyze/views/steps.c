@@ -82,5 +82,6 @@ const struct ss_view ss_view_steps = {
 	.column_count = SS_COUNT(columns),
 	.sums = "dur_ns host_dur_ns device_events",
 	.basis = SS_BASIS_STEP,
+	.kept = { 128 },
 	.run = steps_run,
 };

@@ -293,5 +293,6 @@ const struct ss_view ss_view_utilization = {
 	.basis = SS_BASIS_STEPS,
 	.by_moment = true,
 	.of_device = true,
+	.kept = { 32 },
 	.run = utilization_run,
 };

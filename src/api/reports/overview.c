@@ -10,8 +10,12 @@ static void overview_headline(const struct ss_job *job, struct ss_text *out)
 	int64_t sum_ns = 0, count = 0;
 
 	for (uint32_t i = 0; i < job->file_count; i++) {
-		const struct ss_trace *trace = job->files[i].subject.trace;
+		const struct ss_job_file *file = &job->files[i];
+		const struct ss_trace *trace = file->subject.trace;
+		const struct ss_digest *digest = trace ? NULL : ss_job_file_digest(job, file);
 
+		for (uint32_t k = 0; digest && k < digest->step_count; k++, count++)
+			ss_ns_add(&sum_ns, digest->steps[k].end_ns - digest->steps[k].start_ns);
 		for (uint32_t k = 0; trace && k < trace->steps.count; k++)
 			if (!trace->steps.items[k].dropped) {
 				ss_ns_add(&sum_ns, trace->steps.items[k].end_ns -

@@ -139,6 +139,15 @@ void ss_numbers_format(const struct ss_numbers *numbers, const char *noun, const
 			 numbers->count > LISTED ? ", ..." : "");
 }
 
+enum ss_status ss_choice_no_events(const char *path, struct ss_error *err)
+{
+	return ss_fail(
+		err, SS_ERR_MISSING,
+		"this is a job of digests, which have no events: open '%.300s' for this view "
+		"of one rank",
+		path);
+}
+
 enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct ss_error *err)
 {
 	char words[SS_NUMBERS_BYTES + 64];
@@ -224,6 +233,7 @@ enum ss_status ss_choice_read(const struct ss_wanted *wanted, const struct ss_jo
 			      struct ss_choice *out, struct ss_error *err)
 {
 	bool has_rank = false, has_steps = false, has_all = false;
+	const char *digest = NULL;
 
 	*out = (struct ss_choice){ .step = ss_wanted_text(wanted, "step") };
 	ss_choice_read_rank(wanted, &out->rank, &out->compares);
@@ -237,6 +247,8 @@ enum ss_status ss_choice_read(const struct ss_wanted *wanted, const struct ss_jo
 		if (out->rank != SS_EVERY_RANK && subject->rank != out->rank)
 			continue;
 		has_rank = true;
+		if (ss_job_is_digest_only(&job->files[i]))
+			digest = subject->path;
 		if (!subject->trace)
 			continue;
 		has_steps |= !out->step || choice_find_steps(subject->trace, out->step, &selection);
@@ -246,6 +258,8 @@ enum ss_status ss_choice_read(const struct ss_wanted *wanted, const struct ss_jo
 		return ss_choice_no_rank(job, out->rank, err);
 	if (has_all || !out->is_part)
 		return SS_OK;
+	if (digest)
+		return ss_choice_no_events(digest, err);
 	return out->step && !has_steps ? choice_fail_no_step(job, out, err)
 				       : choice_fail_no_track(job, out, err);
 }

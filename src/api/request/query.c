@@ -223,6 +223,8 @@ static enum ss_status query_make_tables(struct ss_query *query, struct ss_sessio
 	if (!query->found.is_report)
 		ss_query_describe_basis(session, &query->choice, query->found.parts[0].group,
 					&query->tables[0]);
+	for (uint32_t i = 0; i < query->found.count; i++)
+		ss_query_describe_digests(query, i);
 	return ss_query_arrange(query, err);
 }
 
@@ -261,6 +263,11 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 		return ss_session_diagnose(session, wanted, out, err);
 	status = query_make(&query, session, wanted, err);
 	if (status == SS_OK && query.found.report) {
+		for (uint32_t i = 0; i < query.found.count && !headline.length; i++)
+			if (query.digests[i].files)
+				ss_text_add_string(&headline,
+						   "From digests: the largest rows of each "
+						   "table.\n");
 		query.found.report->headline(&session->job, &headline);
 		query.headline = headline.data;
 	}

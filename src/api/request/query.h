@@ -14,6 +14,12 @@
 #include "memory/subject.h"
 #include "stepscope_arrow.h"
 
+/* What a table has from digests. */
+struct ss_digest_rows {
+	uint32_t files;
+	uint32_t kept, all; /* rows of the file with the most */
+};
+
 struct ss_query {
 	const struct ss_wanted *wanted;
 	struct ss_found found;
@@ -23,7 +29,8 @@ struct ss_query {
 	bool is_side;  /* one side of a comparison, arranged when both exist */
 	struct ss_arena scratch;
 	struct ss_table tables[SS_REPORT_VIEWS_MAX];
-	const char *headline; /* of a report; NULL: none */
+	struct ss_digest_rows digests[SS_REPORT_VIEWS_MAX]; /* of the tables */
+	const char *headline;                               /* of a report; NULL: none */
 	struct ss_trust trust;
 	struct ss_identity run;
 };
@@ -60,6 +67,12 @@ SS_MUST_USE
 enum ss_status ss_query_side(struct ss_query *query, struct ss_session *session,
 			     const struct ss_wanted *wanted, const char *what, const char *group,
 			     struct ss_error *err);
+
+/*
+ * views.c: "the 39 largest of 312 rows, ...": what digests keep of a table, as its lead and part of
+ * its basis.
+ */
+void ss_query_describe_digests(struct ss_query *query, uint32_t index);
 
 /* A list that needs no session, as a table of one view. */
 SS_MUST_USE

@@ -43,15 +43,45 @@ static struct ss_facts *session_facts_of(struct ss_session *session, const struc
 	return &session->facts;
 }
 
+/* A digest has no events: fills the table with the rows that it keeps of the view. */
+static enum ss_status view_show_digest(const struct ss_job_file *file, const struct ss_part *part,
+				       const struct ss_choice *choice, struct ss_table *out,
+				       struct ss_digest_rows *rows, struct ss_error *err)
+{
+	struct ss_subject subject = file->subject;
+	uint32_t had = out->row_count, all = 0;
+	enum ss_status status = SS_ERR_MISSING;
+
+	out->rank = subject.rank;
+	if (part->view->wants_failed) {
+		subject.problem = "only its digest is there, which has no events";
+		return part->view->run(&subject, out, err);
+	}
+	if (!choice->is_part)
+		status = ss_job_tables_show(&file->tables, part->view, part->group, out, &all, err);
+	if (status == SS_ERR_MISSING)
+		return ss_choice_no_events(subject.path, err);
+	rows->files++;
+	if (all > rows->all) {
+		rows->all = all;
+		rows->kept = out->row_count - had;
+	}
+	return status;
+}
+
 /* Runs a view of one rank on a file, or on the chosen part of it. */
 static enum ss_status view_run_on_file(struct ss_session *session, const struct ss_part *part,
 				       const struct ss_choice *choice,
-				       const struct ss_subject *file, struct ss_table *out,
-				       struct ss_error *err)
+				       const struct ss_job_file *file, struct ss_table *out,
+				       struct ss_digest_rows *rows, struct ss_error *err)
 {
-	struct ss_subject subject = *file;
+	struct ss_subject subject = file->subject;
 
-	if (ss_view_of_job(part->view) || (!subject.trace && !part->view->wants_failed))
+	if (ss_view_of_job(part->view))
+		return SS_OK;
+	if (ss_job_is_digest_only(file))
+		return view_show_digest(file, part, choice, out, rows, err);
+	if (!subject.trace && !part->view->wants_failed)
 		return SS_OK;
 	out->rank = subject.rank;
 	subject.group = part->group;
@@ -78,18 +108,6 @@ static enum ss_status view_run_on_job(struct ss_session *session, const struct s
 	if (part->view->run_job)
 		ss_joined_add_notes(&job->joined, out);
 	return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
-}
-
-/* Fails if a view of one rank needs the events of a digest, which has none. */
-static enum ss_status view_check_events(const struct ss_job_file *file, const struct ss_part *part,
-					struct ss_error *err)
-{
-	if (!file->is_digest || !file->is_reduced || ss_view_of_job(part->view))
-		return SS_OK;
-	return ss_fail(err, SS_ERR_MISSING,
-		       "this is a job of digests, which have no events: open '%.300s' for what is "
-		       "about one rank",
-		       file->subject.path);
 }
 
 /* The columns that the views read of a file; choosing a part of it needs all. */
@@ -130,11 +148,9 @@ enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session
 			continue;
 		SS_TRY(ss_job_need(&session->job, &session->job.files[i], query_columns(query),
 				   err));
-		for (uint32_t k = 0; k < query->found.count; k++) {
-			SS_TRY(view_check_events(&session->job.files[i], &parts[k], err));
-			SS_TRY(view_run_on_file(session, &parts[k], choice, file, &query->tables[k],
-						err));
-		}
+		for (uint32_t k = 0; k < query->found.count; k++)
+			SS_TRY(view_run_on_file(session, &parts[k], choice, &session->job.files[i],
+						&query->tables[k], &query->digests[k], err));
 	}
 	for (uint32_t k = 0; k < query->found.count; k++) {
 		if (ss_view_of_job(parts[k].view))
@@ -183,9 +199,15 @@ static struct basis_scope basis_scope_of_files(const struct ss_job *job,
 		const struct ss_subject *subject = &job->files[i].subject;
 		struct ss_selection selection;
 
-		if (!subject->trace ||
-		    (choice->rank != SS_EVERY_RANK && subject->rank != choice->rank) ||
-		    !ss_choice_select(choice, subject->trace, &selection))
+		const struct ss_digest *digest = NULL;
+
+		if (choice->rank != SS_EVERY_RANK && subject->rank != choice->rank)
+			continue;
+		if (ss_job_is_digest_only(&job->files[i]))
+			digest = ss_job_file_digest(job, &job->files[i]);
+		if (digest)
+			basis_scope_add_rank(&scope, digest->step_count);
+		if (!subject->trace || !ss_choice_select(choice, subject->trace, &selection))
 			continue;
 		basis_scope_add_rank(&scope, selected_steps(subject->trace, &selection));
 		if (selection.has_steps && selection.first_step == selection.last_step)
@@ -263,4 +285,30 @@ void ss_query_describe_basis(const struct ss_session *session, const struct ss_c
 				       choice->compares ? "%s, median of %u ranks" : "%s, %u ranks",
 				       words, scope.ranks);
 	table->basis = words;
+}
+
+void ss_query_describe_digests(struct ss_query *query, uint32_t index)
+{
+	const struct ss_digest_rows *rows = &query->digests[index];
+	const struct ss_part *part = &query->found.parts[index];
+	struct ss_table *table = &query->tables[index];
+	bool is_tree = part->view->nested >> part->group & 1;
+	const char *words = "all rows", *from = "a digest";
+
+	if (!rows->files)
+		return;
+	if (rows->files > 1)
+		from = ss_table_print(table, "%u digests", rows->files);
+	if (rows->all)
+		words = ss_table_print(table, "the %u largest of %u rows%s; %s",
+				       is_tree ? rows->kept : rows->kept - 1, rows->all,
+				       rows->files > 1 ? " of a rank" : "",
+				       is_tree ? "smaller ones are left out"
+					       : "\"" SS_DIGEST_REST "\" is the sum of the others");
+	table->lead = ss_table_print(table, "From %s: %s.", from, words);
+	table->basis = ss_table_print(table, "%s%sfrom %s", table->basis ? table->basis : "",
+				      table->basis ? ", " : "", from);
+	if (rows->all)
+		table->basis = ss_table_print(table, "%s: at most %u rows of a rank", table->basis,
+					      rows->kept);
 }

@@ -33,6 +33,7 @@ static int ask_run(const struct command *command, const struct arguments *argume
 	open = show_loading(arguments, arguments->paths + 1, arguments->path_count - 1);
 	open.snapshots = true;
 	open.reduce = open.diagnose = show_are_digests(open.paths, open.path_count);
+	open.tables = open.reduce;
 	status = show_load(arguments, &open, &session, &err);
 	if (status != SS_OK)
 		return show_end(command->name, status, &shown, &answer.body, &err);

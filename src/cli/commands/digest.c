@@ -84,6 +84,7 @@ static enum ss_status digest_open_trace(const struct ready *ready, struct ss_ses
 
 	open.reduce = true;
 	open.diagnose = true;
+	open.tables = true;
 	open.threads = ready->threads;
 	open.progress = ready->is_first ? cli_progress_step : digest_may_continue;
 	open.progress_context = &bar;

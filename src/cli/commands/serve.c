@@ -136,6 +136,7 @@ static enum ss_status serve_load_run(struct serve_visit *visit, const char *cons
 
 	open.snapshots = true;
 	open.reduce = open.diagnose = show_are_digests(paths, count);
+	open.tables = open.reduce;
 	open.progress = serve_on_progress;
 	open.progress_context = visit;
 	/* --run applies to the first path, not to the one to compare with */

@@ -19,7 +19,7 @@
 /* Parts grow with what is really there. */
 #define CHUNK_BYTES ((size_t)256 << 10)
 
-_Static_assert(sizeof(struct ss_digest_header) == 96, "header");
+_Static_assert(sizeof(struct ss_digest_header) == 112, "header");
 
 static const struct ss_field origin_fields[] = {
 	SS_FIELD(struct ss_digest_origin, path, SS_FIELD_TEXT),

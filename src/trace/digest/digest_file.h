@@ -2,10 +2,10 @@
 /*
  * digest_file.h - what is kept of one rank as a file (docs/formats/digest.md).
  *
- *     header | origin | rank | findings, together compressed by zstd
+ *     header | origin | rank | tables | findings, together compressed by zstd
  *
- * This folder knows the frame: version, checksums, and where the trace is. What is in the two
- * other parts is declared by who has the structs: load/digest_fields.c and
+ * This folder knows the frame: version, checksums, and where the trace is. What is in the other
+ * parts is declared by who has the structs: load/digest_fields.c, load/digest_tables.c and
  * diagnose/summary/rank_summary.c.
  */
 #ifndef SS_TRACE_DIGEST_DIGEST_FILE_H
@@ -18,7 +18,7 @@
  * Increase it when the meaning of a field changes; changes of the declarations are detected without
  * it.
  */
-#define SS_DIGEST_VERSION 3u
+#define SS_DIGEST_VERSION 4u
 
 #define SS_DIGEST_MAGIC_BYTES 8u
 #define SS_DIGEST_MAGIC "\x89SSDIGE\n"
@@ -26,6 +26,7 @@
 enum ss_digest_part {
 	SS_DIGEST_ORIGIN,
 	SS_DIGEST_RANK,     /* to compare it with others */
+	SS_DIGEST_TABLES,   /* of views of one rank, cut; empty: none */
 	SS_DIGEST_FINDINGS, /* for the verdict; empty: none */
 	SS_DIGEST_PARTS,
 };
