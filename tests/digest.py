@@ -382,7 +382,7 @@ def manners(folder):
     (folder / "empty").mkdir()
     run("digest", folder / "empty", "-o", folder / "x", code=1)
     check(not (folder / "x").exists(), "a folder is left")
-    # what needs events opens the trace, and says so when it is gone
+    # what needs events opens the trace, and says so when it is gone; see digest_views.py
     before = run("steps", "--json", "job", cwd=traces).stdout
     check(run("steps", "--json", "job", cwd=digests).stdout == before, "steps from digests")
     (traces / "job").rename(folder / "moved")

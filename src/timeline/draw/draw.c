@@ -5,42 +5,13 @@
 #include <math.h>
 
 #include "timeline/draw/draw.h"
+#include "timeline/draw/grid.h"
 
 #define CURVE_MAGIC 0x31435353u
 #define STRIPS_MAGIC 0x53535353u
 
 /* The largest answer; a wall of screens with a thousand ranks needs a tenth. */
 #define STRIPS_BYTES_MAX (64u << 20)
-
-/* The window on the file's own clock. */
-struct pixel_grid {
-	int64_t from_ns, to_ns;
-	uint32_t pixels;
-};
-
-static struct pixel_grid grid_of_window(const struct ss_timeline_file *file,
-					const struct ss_window *window)
-{
-	return (struct pixel_grid){ ss_timeline_own(file, window->from_ns),
-				    ss_timeline_own(file, window->to_ns), window->pixels };
-}
-
-/* Where the pixel begins. */
-static int64_t grid_edge(const struct pixel_grid *grid, uint32_t pixel)
-{
-	if (pixel == grid->pixels)
-		return grid->to_ns;
-	return grid->from_ns +
-	       (int64_t)((double)(grid->to_ns - grid->from_ns) * pixel / grid->pixels);
-}
-
-/* A pixel shorter than a nanosecond shows that whole nanosecond. */
-static int64_t grid_edge_after(const struct pixel_grid *grid, uint32_t pixel)
-{
-	int64_t from_ns = grid_edge(grid, pixel), to_ns = grid_edge(grid, pixel + 1);
-
-	return to_ns > from_ns ? to_ns : from_ns + 1;
-}
 
 /* --- curves ------------------------------------------------------------------------ */
 
@@ -87,12 +58,12 @@ static struct ss_extent pixel_series_extent(const struct ss_series *series, int6
 
 static void curve_draw_pixels(struct ss_extent *extents, int64_t span_ns,
 			      const struct ss_curve *curve, const struct ss_busy_device *busy,
-			      const struct pixel_grid *grid)
+			      const struct ss_pixel_grid *grid)
 {
 	uint32_t near[2] = { 0, 0 };
 
 	for (uint32_t i = 0; i < grid->pixels; i++) {
-		int64_t from_ns = grid_edge(grid, i), to_ns = grid_edge_after(grid, i);
+		int64_t from_ns = ss_pixel_grid_edge(grid, i), to_ns = ss_pixel_grid_after(grid, i);
 
 		extents[i] = (struct ss_extent){ NAN, NAN };
 		if (!is_outside_file(span_ns, from_ns, to_ns) && (busy || curve->is_made))
@@ -106,7 +77,7 @@ enum ss_status ss_draw_curve(struct ss_timeline *timeline, uint32_t file, struct
 			     const struct ss_window *window, struct ss_text *out,
 			     struct ss_error *err)
 {
-	struct pixel_grid grid = grid_of_window(&timeline->files[file], window);
+	struct ss_pixel_grid grid = ss_pixel_grid_of(&timeline->files[file], window);
 	const struct ss_busy *busy = NULL;
 	struct ss_extent *extents;
 	struct ss_index *index;
@@ -142,20 +113,8 @@ enum ss_status ss_draw_curve(struct ss_timeline *timeline, uint32_t file, struct
 
 /* --- strips ------------------------------------------------------------------------ */
 
-/* The fill of a pixel; any busy time gives at least 1, so that it is visible. */
-static uint8_t strip_pixel_fill(int64_t busy_ns, int64_t whole_ns, uint32_t devices)
-{
-	double part = 255.0 * (double)busy_ns / (double)whole_ns / devices;
-
-	if (busy_ns <= 0)
-		return 0;
-	if (part < 1)
-		return 1;
-	return part > 255 ? 255 : (uint8_t)part;
-}
-
 /* Adds how long each pixel is busy. */
-static void strip_add_busy(const struct ss_busy_set *set, const struct pixel_grid *grid,
+static void strip_add_busy(const struct ss_busy_set *set, const struct ss_pixel_grid *grid,
 			   int64_t *sums)
 {
 	uint32_t near = 0;
@@ -163,15 +122,15 @@ static void strip_add_busy(const struct ss_busy_set *set, const struct pixel_gri
 	if (!set->count)
 		return;
 	for (uint32_t i = 0; i < grid->pixels; i++) {
-		int64_t before_ns = ss_busy_before(set, grid_edge(grid, i), &near);
+		int64_t before_ns = ss_busy_before(set, ss_pixel_grid_edge(grid, i), &near);
 
 		ss_ns_add(&sums[i],
-			  ss_busy_before(set, grid_edge_after(grid, i), &near) - before_ns);
+			  ss_busy_before(set, ss_pixel_grid_after(grid, i), &near) - before_ns);
 	}
 }
 
 /* The mean of the devices. */
-static void strip_draw(const struct ss_busy *busy, bool comm, const struct pixel_grid *grid,
+static void strip_draw(const struct ss_busy *busy, bool comm, const struct ss_pixel_grid *grid,
 		       int64_t *sums, struct ss_pen *pen)
 {
 	memset(sums, 0, grid->pixels * sizeof(*sums));
@@ -179,9 +138,7 @@ static void strip_draw(const struct ss_busy *busy, bool comm, const struct pixel
 		strip_add_busy(comm ? &busy->devices[i].comm : &busy->devices[i].compute, grid,
 			       sums);
 	for (uint32_t i = 0; i < grid->pixels; i++)
-		ss_pen_u8(pen,
-			  strip_pixel_fill(sums[i], grid_edge_after(grid, i) - grid_edge(grid, i),
-					   busy->count));
+		ss_pen_u8(pen, ss_pixel_grid_fill(grid, i, sums[i], busy->count));
 }
 
 static enum ss_status strips_draw_file(struct ss_timeline *timeline, uint32_t number,
@@ -190,15 +147,17 @@ static enum ss_status strips_draw_file(struct ss_timeline *timeline, uint32_t nu
 {
 	const struct ss_timeline_file *file = &timeline->files[number];
 	const struct ss_busy *busy;
-	struct pixel_grid grid;
+	struct ss_pixel_grid grid;
 
+	if (!file->trace && file->is_placed && timeline->job->files[number].tables.length)
+		return ss_draw_digest_strip(timeline, number, window, sums, pen, err);
 	if (!file->trace) {
 		memset(pen->base + pen->at, 0, 2 * (size_t)window->pixels);
 		pen->at += 2 * (size_t)window->pixels;
 		return SS_OK;
 	}
 	SS_TRY(ss_index_busy(timeline, number, &busy, err));
-	grid = grid_of_window(file, window);
+	grid = ss_pixel_grid_of(file, window);
 	strip_draw(busy, false, &grid, sums, pen);
 	strip_draw(busy, true, &grid, sums, pen);
 	return SS_OK;
