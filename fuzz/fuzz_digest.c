@@ -55,7 +55,8 @@ static enum ss_status open_files(const struct ss_input *inputs, size_t count, si
 					   .input_count = count,
 					   .threads = 1,
 					   .reduce = true,
-					   .diagnose = true };
+					   .diagnose = true,
+					   .tables = 1 };
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
@@ -107,6 +108,32 @@ static void ask_all(struct ss_session *session, struct ss_text *out)
 		ss_text_add(out, text.data, text.length);
 		ss_text_release(&text);
 	}
+}
+
+/* Views of one rank, and its strip, from the tables of digests: an answer or a sentence. */
+static void ask_tables(struct ss_session *session)
+{
+	static const char *const requests[] = {
+		"view/kernels",       "view/operators",
+		"view/steps",         "view/places",
+		"view/budget",        "view/gaps",
+		"view/communication", "view/breakdown?group=piece",
+		"view/phases",        "strips?files=0&from=0&to=9000000&pixels=16",
+	};
+	struct ss_runs *runs = NULL;
+
+	CHECK(ss_runs_new(&runs, NULL) == SS_OK && ss_runs_add(runs, session, NULL) == SS_OK);
+	for (size_t i = 0; i < SS_COUNT(requests); i++) {
+		struct ss_answer answer = { .size = sizeof(answer) };
+		struct ss_error err = { 0 };
+
+		if (ss_ask(runs, requests[i], &answer, &err) != SS_OK)
+			CHECK(err.text[0]);
+		else if (requests[i][0] == 'v')
+			check_json(answer.body.data, answer.body.length);
+		ss_text_release(&answer.body);
+	}
+	ss_runs_free(runs);
 }
 
 /* --- inputs -------------------------------------------------------------------------- */
@@ -171,8 +198,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (count && open_files(inputs, count, 0, &session) == SS_OK) {
 		size_t calls = session->memory.calls;
 
-		if (ss_session_end(session, NULL) == SS_OK)
+		if (ss_session_end(session, NULL) == SS_OK) {
 			ask_all(session, &answers);
+			if (digests == count)
+				ask_tables(session);
+		}
 		if (!digests && !session->job.failed_count && session->job.file_count == count)
 			check_same(inputs, count, &answers);
 		/* a refused request for memory ends in a sentence, and leaves nothing behind */
@@ -220,7 +250,7 @@ static bool change_digest(struct mutation *mutation, const struct part *part)
 	size_t at = HEAD_BYTES, size = part->to - part->from, index, from, length, changed;
 
 	memcpy(&header, data, sizeof(header));
-	index = draw(mutation, 8) ? SS_DIGEST_RANK + draw(mutation, 2) : SS_DIGEST_ORIGIN;
+	index = draw(mutation, 8) ? SS_DIGEST_RANK + draw(mutation, 3) : SS_DIGEST_ORIGIN;
 	for (size_t i = 0; i < index; i++) {
 		if (header.bytes[i] > size - at)
 			return false;
