@@ -13,11 +13,10 @@ quality must say something that it did not say before, unless the damaged file i
 as the whole one: a digit of a number, a letter of a text (docs/views/quality.md). In a compressed
 file every change must be reported.
 
-Without --seed the day chooses the files and places.
+Without --seed, STEPSCOPE_SEED chooses the files and places.
 """
 import argparse
 import collections
-import datetime
 import pathlib
 import random
 import sys
@@ -27,6 +26,7 @@ import time
 from damage_input import changes, cuts
 from damage_input.real import LARGE_BYTES, SMALL_BYTES, Real, real_files
 from hostile_input.running import Failed, Runner
+from support import chosen
 
 
 EACH = 6  # damages of one file, where there are many files
@@ -38,7 +38,7 @@ def arguments():
     parser.add_argument("traces", nargs="+", type=pathlib.Path)
     parser.add_argument("--cuts", type=int, default=40)
     parser.add_argument("--bytes", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=datetime.date.today().toordinal())
+    parser.add_argument("--seed", type=int, default=chosen.seed())
     parser.add_argument("--large", action="store_true", help="larger files, too")
     parser.add_argument("--verbose", action="store_true", help="list what cannot be seen")
     return parser.parse_args()

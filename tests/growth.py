@@ -4,7 +4,7 @@
 
 Usage: growth.py ANSWER_COSTS [--all] [--long] [WORD...]. ANSWER_COSTS is bench/answer_costs, which
 opens files once and tells what each answer costs. With words, only the shapes whose name contains
-one. Without, as many as fit into 20 s of CPU time, and the date says with which it begins; --all:
+one. Without, seven of them, which STEPSCOPE_SEED chooses; --all:
 all of them. --long: files of 100,000 instead of 24,000.
 
 Each shape has much of one thing that views loop over. A file of it is made twice, the second four
@@ -15,15 +15,14 @@ too slow is asked for again, and the best of three counts. Memory, of all that w
 asked so far together, is at most 40 times the files and 64 MB.
 """
 import argparse
-import datetime
 import os
-import resource
 import sys
 import tempfile
 
 from growing.asking import Opened, Slow, requests_of
 from growing.folders import FOLDERS
 from growing.shapes import SHAPES, write_trace
+from support.chosen import seed
 
 TIMES = 4
 TIMES_MOST = 9.0
@@ -38,10 +37,8 @@ LONG_COUNT = 25000
 SECONDS_MOST = 20
 # After so many such requests the rest of a shape is left out.
 SLOW_MOST = 3
-# CPU time after which no other shape is begun, unless all are wanted.
-SHORT_SECONDS = 20
-# How far the date goes on: about what a run gets through.
-SHAPES_A_DAY = 7
+# Shapes of a run, unless all are wanted: about 20 s of CPU time.
+SHAPES_SHORT = 7
 # Parameters of requests that are other numbers in other files.
 GROWING = ("tracks", "track", "rows", "row", "files", "file", "event", "device")
 
@@ -173,13 +170,8 @@ def chosen(args):
     shapes = SHAPES + FOLDERS
     if args.words:
         return [shape for shape in shapes if any(word in shape.__name__ for word in args.words)]
-    first = datetime.date.today().toordinal() * SHAPES_A_DAY % len(shapes)
-    return shapes if args.all else shapes[first:] + shapes[:first]
-
-
-def cpu_s():
-    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    first = seed() * SHAPES_SHORT % len(shapes)
+    return shapes if args.all else (shapes[first:] + shapes[:first])[:SHAPES_SHORT]
 
 
 def main():
@@ -191,8 +183,6 @@ def main():
     args = parser.parse_intermixed_args()
     failed, done, missing = 0, 0, None
     for shape in chosen(args):
-        if done and not (args.all or args.words) and cpu_s() > SHORT_SECONDS:
-            break
         with tempfile.TemporaryDirectory() as folder:
             found, unasked = check_shape(args.tool, shape, LONG_COUNT if args.long else COUNT,
                                          folder)

@@ -4,7 +4,7 @@
 
 Usage: hostile.py STEPSCOPE [NAME...]. With names, only the cases whose name contains one of them
 (a folder, such as that of the traces, is no name and is ignored). STEPSCOPE_QUICK skips giants,
-STEPSCOPE_EVERY=3 takes every third of the rest, others each day.
+STEPSCOPE_EVERY=3 takes every third of the rest; STEPSCOPE_SEED chooses which.
 
 Every case is a file and what must be said of it: the rows of the view "quality", the number of
 entries and of events kept, or the sentence of an error. Rules for all of them:
@@ -15,7 +15,6 @@ entries and of events kept, or the sentence of an error. Rules for all of them:
   - the same events across the border of two blocks (1 MiB) are read in the same way.
 """
 import concurrent.futures
-import datetime
 import os
 import sys
 
@@ -24,6 +23,7 @@ from hostile_input.making import CASES
 from hostile_input.files import GROWING
 from hostile_input.running import Failed, Runner, check_case
 from hostile_input.scripts import SCRIPTS, check_growing, check_script
+from support.chosen import seed
 
 
 def make_cases():
@@ -61,7 +61,7 @@ def main():
     checks = [c for c in all_checks(bool(os.environ.get("STEPSCOPE_QUICK")))
               if not wanted or any(word in c[0] for word in wanted)]
     every = int(os.environ.get("STEPSCOPE_EVERY", "1"))
-    checks = checks[datetime.date.today().toordinal() % every::every]
+    checks = checks[seed() % every::every]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         running = [pool.submit(attempt, runner, name, check) for name, check in checks]
         failed = 0

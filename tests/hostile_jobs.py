@@ -10,11 +10,10 @@ what-if, a comparison and routes of the viewer; STEPSCOPE runs one command more,
 chooses. Nothing may crash, hang or be reported by a sanitizer; JSON is strict; the parts of steps,
 budgets and the account of the verdict sum to their wholes; no duration is negative.
 
-Without --seed the day chooses the jobs.
+Without --seed, STEPSCOPE_SEED chooses the jobs.
 """
 import argparse
 import collections
-import datetime
 import importlib.util
 import pathlib
 import shutil
@@ -26,6 +25,7 @@ import time
 from hostile_input import jobs
 from hostile_input.making import rows_of
 from hostile_input.running import Failed, Runner, strict_json
+from support.chosen import seed as chosen_seed
 
 SECONDS_MAX = 60
 PROGRESS = 500  # jobs between two lines
@@ -169,7 +169,7 @@ def main():
     parser.add_argument("stepscope")
     parser.add_argument("everything")
     parser.add_argument("--jobs", type=int, default=25)
-    parser.add_argument("--seed", type=int, default=datetime.date.today().toordinal() * 1000)
+    parser.add_argument("--seed", type=int, default=chosen_seed() * 1000)
     parser.add_argument("--maker")
     options = parser.parse_args()
     runner, make = Runner(options.stepscope), maker_of(options.maker)

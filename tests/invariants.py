@@ -34,7 +34,7 @@ from invariants_tables import ROUNDING
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "support"))
 
-import today
+import chosen
 
 # those that have most in them, and one of each layout
 PRESETS = ("gpu1-healthy", "ddp8-slow", "pp4-healthy", "serve1-healthy", "mi300-four",
@@ -289,7 +289,7 @@ def main():
         sys.exit(__doc__)
     stepscope, folder = sys.argv[1:]
     with tempfile.TemporaryDirectory() as scratch:
-        paths = today.share(traces_in(folder) or simulated(stepscope, scratch), 24)
+        paths = chosen.share(traces_in(folder) or simulated(stepscope, scratch), 24)
         jobs = [*jobs_of(paths),
                 *((path, True, 0) for path in invariants_raw.poor_files(stepscope, scratch))]
         sys.exit(0 if check_all(stepscope, offers_of(stepscope), jobs) else 1)

@@ -10,11 +10,10 @@ between them and the views. A changed pack is read, and all views answer with st
 refused with a sentence; beside the file that it was made of it is never an obstacle: the file is
 read then. Nothing may crash, hang or be reported by a sanitizer.
 
-Without --seed the day chooses the packs and changes.
+Without --seed, STEPSCOPE_SEED chooses the packs and changes.
 """
 import argparse
 import collections
-import datetime
 import pathlib
 import random
 import shutil
@@ -26,6 +25,7 @@ import time
 from damage_input.real import real_files
 from hostile_input.running import Failed, Runner
 from hostile_jobs import check_documents, run_everything
+from support import chosen
 
 WORD = (1 << 64) - 1
 SEED, FACTOR = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93  # docs/formats/pack.md
@@ -176,7 +176,7 @@ def main():
     parser.add_argument("everything")
     parser.add_argument("traces", nargs="*", type=pathlib.Path)
     parser.add_argument("--packs", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=datetime.date.today().toordinal())
+    parser.add_argument("--seed", type=int, default=chosen.seed())
     parser.add_argument("--keep", help="folder for packs that failed")
     options = parser.parse_args()
     runner, chance = Runner(options.stepscope), random.Random(options.seed)

@@ -16,7 +16,7 @@ import oracle_figures
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "support"))
 
-from today import share
+from chosen import share
 
 SKIPPED = 77
 

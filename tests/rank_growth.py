@@ -3,14 +3,13 @@
 """Jobs that grow: a verdict takes as long per rank of a large job as per rank of a small one.
 
 Usage: rank_growth.py STEPSCOPE RANK_COSTS [--long] [LAYOUT...]. Without --long, jobs of 96 and 384
-ranks; without names of layouts, a pipeline and another one that the date chooses. With --long, jobs
-of 256, 1,024 and 4,096 ranks in all layouts (3 GB of disk for a while, half an hour).
+ranks; without names of layouts, a pipeline and another one that STEPSCOPE_SEED chooses. With
+--long, jobs of 256, 1,024 and 4,096 ranks in all layouts (3 GB of disk for a while, half an hour).
 
 All layouts have names of hosts, clocks that are up to 10 s apart and a rank that is late. CPU time
 of one thread, compared within one run; what is too slow is measured again, and the best counts.
 """
 import argparse
-import datetime
 import json
 import math
 import shutil
@@ -18,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from support.chosen import seed
 
 SMALL = "stack=0,memory=0,shapes=0,layers=4,hidden=1024"
 LAYOUTS = {
@@ -75,7 +76,7 @@ def chosen(args):
     others = [layout for layout in LAYOUTS if layout != "pipeline"]
     if args.layouts or args.long:
         return args.layouts or list(LAYOUTS)
-    return ["pipeline", others[datetime.date.today().toordinal() % len(others)]]
+    return ["pipeline", others[seed() % len(others)]]
 
 
 def main():

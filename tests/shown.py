@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
-import today
+import chosen
 
 BLOCK = re.compile(r"^```\w*\n(\$ stepscope .*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (stepscope .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -124,7 +124,7 @@ def main():
     checker = Checker(str(stepscope), sorted(traces.rglob("*")))
     pages = [path for path in sorted(root.glob("docs/**/*.md"))
              if BLOCK.search(path.read_text(encoding="utf-8"))]
-    for path in [root / "README.md", *today.share(pages)]:
+    for path in [root / "README.md", *chosen.share(pages)]:
         text = path.read_text(encoding="utf-8")
         name = path.relative_to(root)
         new = checker.page(name, text)

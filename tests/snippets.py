@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
-import today
+import chosen
 
 BLOCK = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(stepscope [^`\n]+)`")
@@ -294,7 +294,7 @@ def main():
         for path in [*roots, *sorted(root.glob("docs/**/*.md"))]:
             commands |= checker.page(path)
         checker.run_torch()
-        for command in today.share(sorted(commands), 2):
+        for command in chosen.share(sorted(commands), 2):
             checker.command(str(commands[command]), command, is_form=True)
     print(*checker.wrong, sep="\n", end="\n" if checker.wrong else "")
     for why, count in sorted(checker.skipped.items()):

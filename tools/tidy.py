@@ -113,6 +113,7 @@ VAGUE_NAME = re.compile(r"(?:^|_)(?:get|do|handle|process)_|_(?:impl|v\d|\d)$")
 # In pieces, so that this file passes its own rules.
 UNFINISHED = re.compile(r"\b(?:%s)\b" % "|".join(("TO" "DO", "FIX" "ME", "X" "XX")))
 MACHINE_PATH = re.compile(r"(?<![\w.})*~-])/(?:%s)/" % "|".join(("work", "root")))
+DATE = re.compile(r"\b(?:date\.today|datetime\.now|time\.(?:localtime|gmtime))\(|\$\(date ")
 REGISTRY_HOST = re.compile(
     r"(?<![\w-])(?:%s)(?![\w-])"
     % "|".join(
@@ -200,6 +201,10 @@ def is_product(file):
     return is_c(file) and file.folder in ("src", "include")
 
 
+def is_gate(file):
+    return file.folder == "tests" and is_text(file) or str(file.path) == ".ci/run"
+
+
 # Rules over one file of any language.
 
 
@@ -249,6 +254,12 @@ def registry_host(file):
     for number, line in enumerate(file.lines, 1):
         for match in REGISTRY_HOST.finditer(line):
             yield number, f"'{match.group()}': the user's settings choose the package registry"
+
+
+def drawn_by_date(file):
+    for number, line in enumerate(file.lines, 1):
+        for match in DATE.finditer(line):
+            yield number, f"'{match.group()}': ask tests/support/chosen.py"
 
 
 def file_name(file):
@@ -488,6 +499,7 @@ FILE_RULES = (
     ("unfinished", is_code, unfinished),
     ("machine-path", is_prose_or_code, machine_path),
     ("registry-host", is_text, registry_host),
+    ("drawn-by-date", is_gate, drawn_by_date),
     ("file-name", is_code, file_name),
     ("function-length", is_c, function_length),
     ("tab-indent", is_c, tab_indent),

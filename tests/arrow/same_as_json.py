@@ -7,7 +7,7 @@ under TRACES or, when there are none, of a simulated job, through ss_session_tab
 c_stream.py, which refuses whatever Arrow's specification forbids. Numbers with a fraction are equal
 to the six places that JSON has. Also: reports are refused in words, the findings of a diagnosis are
 a table, and a stream outlives its session. LIBRARY is the shared library, TABLES the helper that
-calls it. STEPSCOPE_QUICK=1 takes a fourth of the files, others each day.
+calls it. STEPSCOPE_QUICK=1 takes a fourth of the files.
 """
 import ctypes as c
 import json
@@ -20,7 +20,7 @@ import c_stream
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 
-import today
+import chosen
 
 FILES = 20
 PARTS = 4
@@ -168,7 +168,7 @@ def find_inputs(stepscope, traces, folder, parts):
                        check=True, capture_output=True)
         return [out]
     step = max(1, len(files) // FILES)
-    return today.share(files[::step][:FILES], parts) + today.share([pathlib.Path(traces, JOB)])
+    return chosen.share(files[::step][:FILES], parts) + chosen.share([pathlib.Path(traces, JOB)])
 
 
 def main():

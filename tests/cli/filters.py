@@ -6,7 +6,7 @@ Usage: filters.py STEPSCOPE TRACES. Views and groups are those that the program 
 wrong with an option is said in one sentence with exit code 2. A step alone has the figures that it
 has in the whole file, byte for byte; kernels of all steps, devices and streams sum to the whole;
 --sort, --top and --name choose and order rows and do not change them. STEPSCOPE_QUICK=1 takes
-every eighth trace, others each day.
+every eighth trace.
 """
 import concurrent.futures
 import gzip
@@ -20,7 +20,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 FINE, USAGE = 0, 2
 STEPSCOPE = sys.argv[1]

@@ -21,7 +21,7 @@ import tempfile
 FINE, FAILED, USAGE = 0, 1, 2
 STEPSCOPE = sys.argv[1]
 TRACES = pathlib.Path(sys.argv[2])
-JOBS = ("jobs/megatron_tp8", "jobs/torchrec_straggler", "cpu/healthy")
+JOBS = ("jobs/megatron_tp8", "jobs/torchrec_straggler", "cpu/healthy", "cpu/straggler")
 # ends of one collective on different ranks, after the clocks were compared
 TOGETHER_US = 60
 PIDS = 100000  # of each file

@@ -16,10 +16,6 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-
-import today
-
 STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())
 WIDEST, EVIDENCE_MAX, COMMANDS_MIN, COMMANDS_MAX = 80, 3, 2, 4
 LINES_MAX, FINDINGS_USUAL = 52, 4
@@ -167,7 +163,7 @@ def check_use(path, gpu, folder):
 
 def inputs(traces):
     for part in ("cuda", "rocm", "jobs", "other", "cpu", "cpu_faults", "pairs", "memory"):
-        for path in sorted((traces / part).iterdir()):
+        for path in sorted((traces / part).glob("*")):
             name = path.name
             if path.is_dir() and name != "gpu" or name.endswith((".pickle", "trace.json.gz")):
                 yield path
@@ -218,8 +214,7 @@ def main():
         check_quoting(made)
         check_cut(made)
         traces = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
-        # a sixth a day in a quick run: each is read with half a dozen commands
-        paths = today.share(inputs(traces), 6) if traces and traces.is_dir() else []
+        paths = list(inputs(traces)) if traces and traces.is_dir() else []
         if not paths:
             print("no sample traces: only simulated jobs are read")
         with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -17,7 +17,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 
-import today
+import chosen
 
 STEPSCOPE = sys.argv[1]
 FINE, FAILED, USAGE = 0, 1, 2
@@ -176,7 +176,7 @@ def main():
         checks = [(check_pair, command, option) for command in tree.commands
                   for option in tree.all]
         checks += [(check_parameter, view, option) for view in tree.views for option in FIELDS]
-        checks = today.share(checks)
+        checks = chosen.share(checks)
 
         def attempt(check):
             try:

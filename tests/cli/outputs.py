@@ -24,7 +24,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 FINE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())

@@ -16,7 +16,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 PARTS = (
     "explained_ns", "compute_ns", "communication_ns", "copies_ns", "host_ns", "unexplained_ns",

@@ -3,7 +3,7 @@
 """No sentence of a verdict contradicts another one, the account, or the file.
 
 Usage: consistent.py STEPSCOPE TRACES [NAME...]: all traces and jobs below TRACES, or those whose
-path has one of the names. A quick run takes an eighth of them, others each day.
+path has one of the names. A quick run takes an eighth of them.
 
 The file itself is read here once more, as text: which names it has, and how long the events with a
 name last. Against it are checked: what a sentence says of a function or call, what the GPU is said
@@ -20,7 +20,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 PARTS = (
     "explained_ns", "compute_ns", "communication_ns", "copies_ns", "host_ns", "unexplained_ns",
@@ -172,10 +172,10 @@ def problems(stepscope, path):
 
 def main():
     traces = pathlib.Path(sys.argv[2])
-    if not (traces / "cuda").is_dir():
+    paths = list(jobs(traces))
+    if not paths:
         print(f"no traces in {traces}")
         return 77
-    paths = list(jobs(traces))
     if len(sys.argv) > 3:
         paths = [path for path in paths if any(name in str(path) for name in sys.argv[3:])]
     else:

@@ -124,7 +124,7 @@ def main():
     if (memory / "gpu/fp32.pickle").exists():
         with tempfile.TemporaryDirectory() as folder:
             check_cut(stepscope, memory / "gpu/fp32.pickle", pathlib.Path(folder))
-    if (memory / "cpu_leak.pt.trace.json.gz").exists():
+    if (memory / "cpu_leak.p4.pickle").exists():
         with tempfile.TemporaryDirectory() as folder:
             check_pair(stepscope, memory, pathlib.Path(folder))
         pair = memory / "cpu_normal.pt.trace.json.gz", memory / "cpu_normal.p4.pickle"

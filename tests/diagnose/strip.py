@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verdicts on real traces that information was taken out of claim nothing that is no longer there.
 
-Usage: strip.py STEPSCOPE TRACES STRIP [WORD]. STRIP is the program that takes information out
-(strip.py WAY OUT FILE...). STEPSCOPE_QUICK=1 takes half of the smaller ones, others each day, WORD
-those whose path has it.
-Exits 77 (skipped) where there are no traces or no STRIP.
+Usage: strip.py STEPSCOPE TRACES [WORD]. STEPSCOPE_QUICK=1 takes half of the smaller ones, WORD
+those whose path has it. Exits 77 (skipped) where there are no traces.
 """
 import json
 import os
@@ -16,9 +14,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 SKIPPED = 77
+TAKE_OUT = pathlib.Path(__file__).resolve().parents[1] / "support/take_out.py"
 WAYS = ("python", "steps", "flow", "runtime", "ops", "one-percent", "shift", "half-ranks", "cut")
 OF_MANY = {"shift", "half-ranks"}
 # packed; what Python takes apart nine times in a test
@@ -31,8 +30,8 @@ UNEXPLAINED_MAX = 0.1
 class Checks:
     """Runs the program and keeps what does not hold."""
 
-    def __init__(self, stepscope, strip):
-        self.stepscope, self.strip = stepscope, strip
+    def __init__(self, stepscope):
+        self.stepscope = stepscope
         self.checked = self.failed = 0
 
     def expect(self, what, holds, found=""):
@@ -53,7 +52,7 @@ class Checks:
         return (json.loads(result.stdout), text) if result.returncode == 0 else None
 
     def take_out(self, way, folder, paths):
-        command = [sys.executable, self.strip, way, folder, *paths]
+        command = [sys.executable, TAKE_OUT, way, folder, *paths]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
@@ -153,13 +152,13 @@ def all_traces(traces):
 
 
 def main():
-    stepscope, traces, strip = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    if not traces.is_dir() or not strip.is_file():
-        print("no traces, or nothing to take information out with")
+    traces = pathlib.Path(sys.argv[2])
+    if not traces.is_dir():
+        print("no traces")
         return SKIPPED
-    checks = Checks(stepscope, strip)
+    checks = Checks(sys.argv[1])
     most = BYTES_QUICK if os.environ.get("STEPSCOPE_QUICK") == "1" else BYTES_MAX
-    word = sys.argv[4] if len(sys.argv) > 4 else None
+    word = sys.argv[3] if len(sys.argv) > 3 else None
     tried = share(((name, paths) for name, paths in all_traces(traces)
                    if sum(path.stat().st_size for path in paths) <= most), 2)
     if word:

@@ -16,7 +16,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 FILES = [
     "cuda/h100_qwen.json.gz", "cuda/h100_owlv2.json.gz", "cuda/ddp2_memory_events.json.gz",

@@ -15,7 +15,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 PRESETS = ["gpu1-memory-leak", "gpu1-fragmentation"]
 FILES = [

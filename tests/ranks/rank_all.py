@@ -20,10 +20,10 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 JOBS = ["jobs/dlrm_v100x8", "jobs/megatron_tp8", "jobs/torchrec_straggler", "jobs/tp2_tiny",
-        "jobs/megatron_tp2", "cpu/stack_memory"]
+        "jobs/megatron_tp2", "cpu/stack_memory", "cpu/straggler"]
 UNITS = ("_ns", "_bytes", "_percent")
 
 

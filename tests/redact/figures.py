@@ -4,8 +4,7 @@
 
 Usage: figures.py STEPSCOPE TRACES [PART OF A PATH]. Copies traces, jobs and snapshots with
 `redact` and compares every view, the verdict and the views of memory before and after: the rows
-as they are but for their texts, in any order. STEPSCOPE_QUICK=1 takes a 24th of the inputs, others
-each day.
+as they are but for their texts, in any order. STEPSCOPE_QUICK=1 takes a 24th of the inputs.
 """
 import collections
 import json
@@ -16,7 +15,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 STEPSCOPE = sys.argv[1]
 TRACES = pathlib.Path(sys.argv[2])
@@ -111,7 +110,7 @@ def compare_snapshot(path, copy, views):
 
 
 def take_turns(found):
-    """Every eighth, beginning where the day of the year says; all that have the wanted part."""
+    """A part of them; all that have the wanted part."""
     found = sorted(set(found))
     if WANTED is not None:
         return [path for path in found if WANTED in str(path)]

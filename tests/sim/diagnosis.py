@@ -5,7 +5,7 @@
 Usage: diagnosis.py STEPSCOPE [PRESET...]. A job with one cause has it as its first finding, one
 with several has all of them; the step that fixes would give is near the truth; healthy jobs have
 no warning. Presets whose rule the program does not have are skipped with a message.
-STEPSCOPE_QUICK=1 takes an eighth of the presets, others each day. bench/diagnosis prints the same
+STEPSCOPE_QUICK=1 takes an eighth of the presets. bench/diagnosis prints the same
 figures as a table.
 """
 import statistics
@@ -17,7 +17,7 @@ import job_truth
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 # percent of the true step, of one set of fixes, and the median of all
 STEP_ERROR_MAX = 5

@@ -3,7 +3,7 @@
 """Compares the form of simulated traces with that of real ones, and checks that rows fit together.
 
 Usage: format.py STEPSCOPE TRACES [PRESET...]. Without presets: all, or with STEPSCOPE_QUICK=1 a
-24th of them, others each day. A folder in place of a preset is checked as it is. The rules are
+48th of them. A folder in place of a preset is checked as it is. The rules are
 taken from the real traces: which keys and arguments each class of rows has, of which types, which
 calls have arrows, what the head says. Exits 77 (skipped) when the traces are not there.
 """
@@ -20,7 +20,7 @@ from trace_rows import (
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 SKIPPED = 77
 # Ranks that are looked at: the first and the last ones of larger jobs.

@@ -5,7 +5,7 @@
 Usage: gaps.py STEPSCOPE [PRESET...]. Each preset with one cause of idle time is simulated with it
 and without it. Of the idle time that it adds, at least 99 % must be charged to the causes named
 below; and the causes of all gaps must sum to the idle time of the budget exactly.
-STEPSCOPE_QUICK=1 takes a fifth of the presets, others each day.
+STEPSCOPE_QUICK=1 takes a fifth of the presets.
 """
 import collections
 import json
@@ -16,7 +16,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 SHARE = 0.99
 # Planted cause -> what gaps may call it. More kernels have more latencies between them; decode

@@ -4,8 +4,8 @@
 
 Usage: manifest.py STEPSCOPE [PRESET...]. tests/sim/manifest.json holds for each preset its job, its
 seed, what is planted and what that costs, and a hash of all of its files: other compilers, machines
-and numbers of threads must give the same. STEPSCOPE_QUICK=1 takes a third of the presets,
-others each day. UPDATE_MANIFEST=1 rewrites it (and tools/docs.py the pages); read the diff.
+and numbers of threads must give the same. STEPSCOPE_QUICK=1 takes a sixth of the presets.
+UPDATE_MANIFEST=1 rewrites it (and tools/docs.py the pages); read the diff.
 """
 import hashlib
 import json
@@ -17,7 +17,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 MANIFEST = pathlib.Path(__file__).parent / "manifest.json"
 

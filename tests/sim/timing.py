@@ -3,7 +3,7 @@
 """Recomputes the timing of simulated jobs from their events alone, to the nanosecond.
 
 Usage: timing.py STEPSCOPE [PRESET...]. Without presets: few that have every layout and every cause;
-STEPSCOPE_QUICK=1 takes an eighth of them, others each day.
+STEPSCOPE_QUICK=1 takes an eighth of them.
 
 Each preset is run with rows for synchronization and true clocks. Then, with the constants that
 truth.json tells of the machine: every device row starts when the last of what it waits for is done;
@@ -21,7 +21,7 @@ from trace_rows import Refused, Report, Trace, check_all, presets_of, rank_files
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 TRUE_CLOCK = ("--clock-offset-ms", "0", "--drift-ppm", "0")
 WRONG_CLOCK = ("--clock-offset-ms", "40", "--drift-ppm", "20")

@@ -7,7 +7,7 @@ truth has a straggler, its rank must be named, and what the program says must ha
 Where it has none, nobody may be named, unless ranks are late by chance. Presets with a straggler
 are simulated again with clocks that are far apart and with lost events, those without one with
 other seeds.
-STEPSCOPE_QUICK=1 takes an eighth of the presets, others each day, once.
+STEPSCOPE_QUICK=1 takes an eighth of the presets, once.
 """
 import os
 import re
@@ -19,7 +19,7 @@ import job_truth
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from today import share
+from chosen import share
 
 # cause that is planted -> what the verdict must say
 WORDS = {

@@ -8,13 +8,12 @@ Usage: torture.py STEPSCOPE FAULTS [--faults K] [--seed S] [--only COMMAND,...]
 FAULTS is the library of faults.c. Each command, as `stepscope help` lists it, runs once without a
 fault, which tells how many calls of each family it makes, and then with a fault at chosen ones of
 them: the Nth call fails, or all from there on. What may come out is said in judge.py. K is how many
-faults are tried in all, chosen by the seed (default: the day); `--faults 0` tries every call of
-every family of every command. A table is printed at the end, or after M minutes, and every defect
-with the words that repeat it.
+faults are tried in all, chosen by the seed (default: STEPSCOPE_SEED); `--faults 0` tries every call
+of every family of every command. A table is printed at the end, or after M minutes, and every
+defect with the words that repeat it.
 """
 import argparse
 import collections
-import datetime
 import itertools
 import os
 import pathlib
@@ -23,7 +22,10 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
 import changes
+import chosen
 import inputs
 import judge
 import served
@@ -212,7 +214,7 @@ def read_options():
     parser.add_argument("stepscope")
     parser.add_argument("faults_library")
     parser.add_argument("--faults", type=int, default=FAULTS_SHORT)
-    parser.add_argument("--seed", type=int, default=datetime.date.today().toordinal())
+    parser.add_argument("--seed", type=int, default=chosen.seed())
     parser.add_argument("--only", type=lambda text: text.split(","), default=[])
     parser.add_argument("--family", type=lambda text: text.split(","), default=[])
     parser.add_argument("--minutes", type=float, default=0)
@@ -245,7 +247,7 @@ def main():
             share = 1 if options.long else CHANGES_SHARE
             changes.read_changed(torture, share)
             changes.killed(torture, share)
-        # each costs two runs without a fault, so that a short form takes some, other ones each day
+        # each costs two runs without a fault, so that a short form takes some
         few = len(cases) if options.long else min(len(cases), CASES_SHORT)
         for command, words in random.Random(options.seed).sample(cases, few):
             if torture.is_over():

@@ -7,8 +7,8 @@
  * Needs the page (tools/viewer) in dist/ and in the command. With names only the tests whose
  * name holds one of them. Two browsers share the tests, because a test waits for most of its time;
  * STEPSCOPE_BROWSERS=1 runs one after the other. On a busy machine a test can miss its time: one
- * that fails runs once more, alone, after all others. The last line says how many passed and
- * failed, and how many of those that passed needed the second try.
+ * that fails runs once more, alone, after all others. The last lines name those that needed the
+ * second try, and say how many passed and failed.
  */
 import { Failed, Harness } from "./harness.mjs";
 import { TESTS } from "./tests.mjs";
@@ -71,9 +71,8 @@ async function main(stepscope, names) {
 	const works = Array.from({ length: browsers }, () => work(stepscope, queue));
 	const missed = (await Promise.all(works)).flat();
 	const failed = await retry(stepscope, missed);
-	const second = missed.length - failed;
-	const needed = second ? ` (${second} needed a second try)` : "";
-	console.log(`page: ${chosen.length - failed} passed, ${failed} failed${needed}`);
+	for (const { test } of missed) console.log(`needed a second try: ${test.name}`);
+	console.log(`page: ${chosen.length - failed} passed, ${failed} failed`);
 	return failed === 0 && chosen.length > 0;
 }
 

@@ -213,9 +213,8 @@ const struct ss_rule ss_rule_fragmentation = {
 	.summary = "The allocator reserves more and more because its free blocks never fit",
 	.fix = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n"
 	       "# or make sizes repeat: pad sequences and batches to a few fixed lengths",
-	.to_record =
-		"record profile(profile_memory=True, with_stack=True) over five or more steps; "
-		"torch.cuda.memory._dump_snapshot() shows the blocks",
+	.to_record = "record five or more steps; "
+		     "torch.cuda.memory._dump_snapshot() shows the blocks",
 	.views = "memory memory-curve",
 	.memory_views = "segments holders",
 	.why = "no time is claimed; a warning where the GPU is full within 100,000 steps, or its "

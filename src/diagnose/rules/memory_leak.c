@@ -269,9 +269,8 @@ const struct ss_rule ss_rule_memory_leak = {
 	.summary = "Tensors of every step are kept until the job runs out of memory",
 	.fix = "losses.append(loss.item())   # or loss.detach(), without the graph\n"
 	       "# look for lists, attributes and hooks that keep a tensor of every step",
-	.to_record =
-		"record profile(profile_memory=True, with_stack=True) over five or more steps; "
-		"torch.cuda.memory._record_memory_history() shows who holds the memory",
+	.to_record = "with_stack=True names the line; record five or more steps; "
+		     "torch.cuda.memory._record_memory_history() shows who holds the memory",
 	.views = "memory-steps memory-ops",
 	.memory_views = "leaks holders",
 	.why = "no time is claimed; a warning where the GPU is full within 100,000 steps, or, if "
