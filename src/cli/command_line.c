@@ -189,6 +189,27 @@ static bool read_option(const struct command *command, int count, char **words, 
 	return false;
 }
 
+/* Without --format, the ending of the file that tables are written to decides. */
+static void take_format_of_output(struct arguments *out)
+{
+	static const struct {
+		const char *ending, *format;
+	} endings[] = { { ".csv", "csv" },
+			{ ".json", "json" },
+			{ ".ndjson", "ndjson" },
+			{ ".jsonl", "ndjson" },
+			{ ".md", "markdown" } };
+	const struct ss_option *format = find_declared_option(out, "format");
+	const char *output = cli_option_text(out, "output");
+
+	if (!output || !format || !(format->takers & SS_TAKER_SQL) ||
+	    out->values[format - ss_options])
+		return;
+	for (size_t i = 0; i < SS_COUNT(endings); i++)
+		if (ss_string_ends_with(output, endings[i].ending))
+			out->values[format - ss_options] = endings[i].format;
+}
+
 /* Lists the options of requests in the library's form; false: no memory. */
 static bool list_options(struct arguments *out)
 {
@@ -244,6 +265,7 @@ static bool options_read(const struct command *command, int count, char **words,
 		out->paths = SS_ARENA_NEW(&out->arena, const char *, (size_t)count + 1);
 	if (!out->paths || !read_command_words(command, count, words, out))
 		return false;
+	take_format_of_output(out);
 	if (!list_options(out))
 		out->paths = NULL;
 	return out->paths;

@@ -54,7 +54,8 @@ static void print_simulated(const struct ss_simulation *simulation, const struct
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct ss_planted *planted = &list->items[i];
 
-		printf("  %u  %-20s costs %9.3f ms per step   ", i + 1, planted->name,
+		printf("  %u  %-20s %s %9.3f ms per step   ", i + 1, planted->name,
+		       list->count > 1 ? "fixed alone, saves" : "costs",
 		       (double)planted->cost_ns / 1e6);
 		if (planted->rank >= 0)
 			printf("rank %lld\n", (long long)planted->rank);
@@ -63,7 +64,7 @@ static void print_simulated(const struct ss_simulation *simulation, const struct
 		printf("     %s\n     -> %s\n", planted->summary, planted->fix);
 	}
 	if (list->count > 1)
-		printf("\nEach cost assumes that the other faults stay: they do not add up.\n");
+		printf("\nFaults hide each other: what one fix saves depends on the others.\n");
 }
 
 /*

@@ -166,7 +166,9 @@ static enum ss_status fail_unknown_rule(const char *name, struct ss_error *err)
 	if (meant)
 		return ss_fail(err, SS_ERR_USAGE, "no rule called '%s'; did you mean '%s'?", name,
 			       meant);
-	return ss_fail(err, SS_ERR_USAGE, "no rule called '%s', or several rules begin with it",
+	return ss_fail(err, SS_ERR_USAGE,
+		       "no rule called '%s', or several rules begin with it; the verdict lists the "
+		       "rules of its findings, 'stepscope explain' lists all",
 		       name);
 }
 

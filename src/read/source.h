@@ -40,7 +40,7 @@ struct ss_source {
 
 /*
  * Opens a file or, for "-", standard input; sees by its first bytes how it is
- * compressed. Sentences of errors do not name the file: its caller does.
+ * compressed. Error messages do not name the file; the caller adds it.
  */
 SS_MUST_USE
 enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct ss_source **out,

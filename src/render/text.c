@@ -304,6 +304,11 @@ static void text_add_table(struct ss_render_layout *layout, struct ss_text *scra
 		ss_render_count(ss_table_all_rows(layout->table), out);
 		ss_text_add_string(out, " rows; --top 0 shows all)\n");
 	}
+	if (layout->options->top && layout->rows > layout->options->top)
+		ss_text_addf(out,
+			     "(at most %" PRIu32 " row%s of each rank; --rank all compares the "
+			     "ranks in one table)\n",
+			     layout->options->top, layout->options->top == 1 ? "" : "s");
 	if (layout->left_out)
 		ss_text_addf(out, "(%u column%s not fit; --format csv has all)\n", layout->left_out,
 			     layout->left_out == 1 ? " does" : "s do");
@@ -371,6 +376,8 @@ static void text_view(const struct ss_table *table, const struct ss_render_optio
 	if (table->lead)
 		text_add_sentence(table->lead, options, out);
 	ss_render_run_line(&options->run, options->width, out);
+	if (table->basis && table->row_count && strncmp(table->basis, "one row", 7) != 0)
+		ss_text_addf(out, "figures: %s\n", table->basis);
 	text_table(table, options, options->rows, out);
 	text_add_trust(options, out);
 }

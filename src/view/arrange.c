@@ -5,6 +5,7 @@
  */
 #include "view/arrange.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -191,7 +192,14 @@ static bool row_is_of_rank(const struct ss_table *table, uint32_t row, void *con
 
 void ss_view_keep_rank(struct ss_table *table, int64_t rank)
 {
+	uint32_t had = table->row_count;
+
 	ss_table_filter(table, row_is_of_rank, &rank);
+	if (had && !table->row_count)
+		table->empty = ss_table_print(table,
+					      "No row is about rank %" PRId64
+					      "; other ranks have %" PRIu32 ".",
+					      rank, had);
 }
 
 struct device_filter {

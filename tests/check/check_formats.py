@@ -109,7 +109,7 @@ def github(job):
     form = re.compile(r"^::(error|warning|notice) ((?:\w+=[^,:]*)(?:,\w+=[^,:]*)*)::(.+)$")
     assert lines and all(form.match(line) for line in lines), lines
     assert lines[0].startswith("::error file=train.py,line=55,title=stepscope check::Regression: ")
-    assert "%0A" in lines[0] and "warnings > 0 holds" in lines[1]
+    assert "%0A" in lines[0] and "warnings > 0 is true" in lines[1]
     summary = job.read("summary.md")
     assert summary.startswith("before\n### Regression: ") and len(summary) < SUMMARY_BYTES_MAX
     assert "| finding |" in summary and "train.py:55" in summary

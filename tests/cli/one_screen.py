@@ -117,7 +117,7 @@ def check_verdict(text):
             yield f"it says {words!r}"
     for finding in findings_of(text):
         yield from check_finding(finding)
-    account = [i for i, line in enumerate(lines) if line.startswith("Account: ")]
+    account = [i for i, line in enumerate(lines) if line.startswith("Breakdown: ")]
     if account and lines[account[0] + 1].startswith("  "):
         yield "the account takes two lines"
 

@@ -62,8 +62,8 @@ def problems(stepscope, path):
     if sum(account["of_unexplained"].values()) != account["unexplained_ns"]:
         found.append("what is unexplained does not sum")
     shown = sum(row["cost_high_ns"] or 0 for row in verdict["findings"])
-    if verdict["only_bounds"] and step - verdict["fixed_high_ns"] > shown:
-        found.append(f"the headline saves {step - verdict['fixed_high_ns']}, findings {shown} ns")
+    if verdict["only_bounds"] and step - verdict["fixed_low_ns"] > shown:
+        found.append(f"the headline saves {step - verdict['fixed_low_ns']}, findings {shown} ns")
     is_busy = verdict["gpu"] and verdict["gpu"]["busy_percent"] > 95
     if is_busy and verdict["fixed_step_ns"] == step and (verdict["next"] or "").startswith("host"):
         found.append(f"the GPU is busy, and {verdict['next']}")

@@ -68,4 +68,4 @@ def prediction(stepscope, path, fixes):
     """The step now, with the fixes, and its bounds (fast, slow), in nanoseconds."""
     said = answer(stepscope, WHAT_IF, "what-if", "--fix", ",".join(fixes), "--format", "json",
                   str(path))
-    return said["step_ns"], said["fixed_step_ns"], (said["fixed_high_ns"], said["fixed_low_ns"])
+    return said["step_ns"], said["fixed_step_ns"], (said["fixed_low_ns"], said["fixed_high_ns"])

@@ -108,6 +108,7 @@ def test_memory():
         (lambda job: job.view("overview"), ValueError, "several tables"),
         (lambda job: stepscope.open("/nonexistent/x"), OSError, "/nonexistent/x"),
         (lambda job: stepscope.open([]), ValueError, "no files"),
+        (lambda job: stepscope.open("a\0b"), ValueError, "NUL"),
         (lambda job: stepscope.explain("no-such-rule"), stepscope.Error, "no-such-rule"),
     ],
 )

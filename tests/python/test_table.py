@@ -2,6 +2,7 @@
 """Tables: rows, columns without a copy, pandas, HTML."""
 
 import json
+import pickle
 
 import pytest
 import stepscope
@@ -18,6 +19,24 @@ def test_rows(job):
         table["nonsense"]
     with pytest.raises(IndexError):
         table[len(table)]
+
+
+def test_pickle(slow):
+    for name in ("kernels", "operators", "ranks", "files", "gaps"):
+        table = slow.view(name)
+        again = pickle.loads(pickle.dumps(table))
+        assert again.to_dicts() == table.to_dicts() and str(again) == str(table), name
+        assert again.notes == table.notes and again.totals == table.totals
+        assert pickle.loads(pickle.dumps(again)).names == table.names
+        row = pickle.loads(pickle.dumps(table[0]))
+        assert row == table[0] and row.rank == table[0].rank
+
+
+def test_frames_are_copied_to_be_changed(slow):
+    pytest.importorskip("pandas")
+    frame = slow.kernels(rank=0).to_pandas().copy()
+    frame.loc[0, "calls"] = 7
+    assert frame["calls"][0] == 7
 
 
 def test_tables_print_themselves(job):

@@ -96,6 +96,8 @@ def check_formats(job):
           [["2026-01-02", "[1, 2]", "true", "a?", 1, 7, "1 day", "{'k': 1}"]], "types")
     check(run(job, "create table t as select 1 as a", "--json")[0] == "", "no rows")
     check("no rows" in run(job, "select 1 as a where false")[0], "empty result")
+    plan = run(job, "explain select count(*) from slices")[0]
+    check(plan.count("\n") > 5 and "explain" not in plan, "the plan as DuckDB draws it")
     check(run(job, "-", typed=b"select 3 as a;", )[0].split() == ["a", "3"], "standard input")
     check(run(job, typed=b"select 3 as a")[0].split() == ["a", "3"], "a pipe")
     wide = ", ".join(f"{i} as c{i}" for i in range(70))

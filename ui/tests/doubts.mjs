@@ -104,7 +104,7 @@ async function ranges(harness) {
 		check(panel.split(saved).length > 2, `'${saved}' is not on its card and its bar`);
 	}
 	check(
-		said.includes(`It could take ${range(verdict.fixed_high_ns, verdict.fixed_low_ns)}: `),
+		said.includes(`It could take ${range(verdict.fixed_low_ns, verdict.fixed_high_ns)}: `),
 		`'${said}' has no range`,
 	);
 	await harness.close(page);

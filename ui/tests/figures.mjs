@@ -29,11 +29,11 @@ export function sentence(verdict) {
 	const { step_ns, fixed_step_ns, fixed_low_ns, fixed_high_ns } = verdict;
 	const faster = (ns) => (step_ns / ns).toFixed(2);
 	if (!verdict.findings.some((finding) => finding.level === "warning")) return null;
-	if (step_ns - fixed_high_ns > 1.5 * (step_ns - fixed_low_ns))
+	if (step_ns - fixed_low_ns > 1.5 * (step_ns - fixed_high_ns))
 		return (
 			`A step takes ${time(step_ns)}. ` +
-			`It could take ${range(fixed_high_ns, fixed_low_ns)}: ` +
-			`${faster(fixed_low_ns)} to ${faster(fixed_high_ns)} × faster.`
+			`It could take ${range(fixed_low_ns, fixed_high_ns)}: ` +
+			`${faster(fixed_high_ns)} to ${faster(fixed_low_ns)} × faster.`
 		);
 	return (
 		`A step takes ${time(step_ns)}. ` +

@@ -169,7 +169,7 @@ static const struct kernel_pattern kernel_patterns[] = {
 	{ HAS, "im2col", SS_KERNEL_CONVOLUTION },
 	{ HAS, "col2im", SS_KERNEL_CONVOLUTION },
 	{ STARTS, "subtensorop", SS_KERNEL_ELEMENTWISE }, /* MIOpen */
-	/* matrix products */
+	/* matmuls */
 	{ STARTS, "cijk_", SS_KERNEL_GEMM },
 	{ STARTS, "custom_cijk_", SS_KERNEL_GEMM },
 	{ STARTS, "nvjet", SS_KERNEL_GEMM },

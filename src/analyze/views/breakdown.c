@@ -248,7 +248,7 @@ static enum ss_status breakdown_run(const struct ss_subject *subject, struct ss_
 
 const struct ss_view ss_view_breakdown = {
 	.name = "breakdown",
-	.summary = "What each step was spent on, in parts that add up to it",
+	.summary = "Steps in TensorBoard's parts: kernel, copy, input, other",
 	.empty = "No steps: the file has neither CPU operators nor device events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

@@ -14,10 +14,10 @@ static const struct ss_column columns[] = {
 	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step; the four parts add up to it",
 	  0 },
 	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran", 0 },
-	{ "exposed_comm_ns", SS_COLUMN_NS, "exposed communication: no compute kernel ran beside it",
-	  0 },
-	{ "exposed_copy_ns", SS_COLUMN_NS, "exposed copies and memsets: no kernel ran beside them",
-	  0 },
+	{ "exposed_comm_ns", SS_COLUMN_NS,
+	  "exposed communication: no compute kernel ran at the same time", 0 },
+	{ "exposed_copy_ns", SS_COLUMN_NS,
+	  "exposed copies and memsets: no kernel ran at the same time", 0 },
 	{ "idle_ns", SS_COLUMN_NS, "nothing ran on the device", 0 },
 	{ "comm_ns", SS_COLUMN_NS, "communication ran, hidden or not", 0 },
 	{ "overlap_percent", SS_COLUMN_PERCENT,
@@ -196,7 +196,7 @@ static enum ss_status budget_run(const struct ss_subject *subject, struct ss_tab
 
 const struct ss_view ss_view_budget = {
 	.name = "budget",
-	.summary = "Time of each device: compute, exposed communication, idle",
+	.summary = "GPU time per step: compute, exposed communication, idle",
 	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
 		 "ProfilerActivity.CUDA or XPU).",
 	.columns = columns,

@@ -574,7 +574,7 @@ static enum ss_status communication_run(const struct ss_subject *subject, struct
 const struct ss_view ss_view_communication = {
 	.name = "communication",
 	.summary = "Collectives: time, exposed communication, bandwidth",
-	.empty = "No communication: no collective ran (hidden-by: none overlapped compute).",
+	.empty = "No collectives in this trace.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "calls hidden_ns total_ns",

@@ -37,7 +37,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL },
 	{ "software", SS_COLUMN_TEXT, "versions of CUDA, HIP and NCCL, where recorded",
 	  SS_COLUMN_DETAIL },
-	{ "flags", SS_COLUMN_TEXT, "options with which the profiler recorded", SS_COLUMN_DETAIL },
+	{ "flags", SS_COLUMN_TEXT, "options with which the profiler recorded", SS_COLUMN_CONTEXT },
 	{ "kept_events", SS_COLUMN_COUNT, "events kept in memory: slices, allocations, counters",
 	  SS_COLUMN_DETAIL },
 	{ "unpacked_bytes", SS_COLUMN_BYTES, "size of the file, uncompressed", SS_COLUMN_DETAIL },

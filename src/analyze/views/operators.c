@@ -42,7 +42,7 @@ static const struct ss_column columns[] = {
 	  "operator)",
 	  SS_COLUMN_DETAIL },
 	{ "gflop", SS_COLUMN_NUMBER,
-	  "GFLOP of matrix products, convolutions and attention, computed from the shapes",
+	  "GFLOP of matmuls, convolutions and attention, computed from the shapes",
 	  SS_COLUMN_DETAIL },
 	{ "tflop_per_s", SS_COLUMN_NUMBER, "TFLOP per second of device time", SS_COLUMN_DETAIL },
 	{ "category", SS_COLUMN_TEXT, "kind of work, from its name", SS_COLUMN_DETAIL },

@@ -267,7 +267,7 @@ static enum ss_status phases_run(const struct ss_subject *subject, struct ss_tab
 
 const struct ss_view ss_view_phases = {
 	.name = "phases",
-	.summary = "Host and device time of input, forward, backward, optimizer",
+	.summary = "Time by training phase: input, forward, backward, optimizer",
 	.empty = "No steps: the file has neither CPU operators nor device events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

@@ -53,7 +53,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL },
 	{ "dtype", SS_COLUMN_TEXT, "data type of the operands, or of most of the FLOPs",
 	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
-	{ "gflop", SS_COLUMN_NUMBER, "GFLOP of matrix products, convolutions and attention", 0 },
+	{ "gflop", SS_COLUMN_NUMBER, "GFLOP of matmuls, convolutions and attention", 0 },
 	{ "moved_bytes", SS_COLUMN_BYTES,
 	  "memory traffic if inputs are read once and outputs written once", SS_COLUMN_DETAIL },
 	{ "flop_per_byte", SS_COLUMN_NUMBER,

@@ -215,10 +215,11 @@ static void syncs_note_outside(const struct sync_counting *counting)
 			blocked_ns = ss_ns_sum(blocked_ns, tally->blocked_ns);
 	}
 	if (blocked_ns && counting->trace->steps.kept_count)
-		ss_table_note(counting->out,
-			      "%lld host sync%s outside the steps: per_step leaves %s out.",
-			      (long long)outside, outside == 1 ? " is" : "s are",
-			      outside == 1 ? "it" : "them");
+		ss_table_note(
+			counting->out,
+			"%lld host sync%s outside the steps: the figures per step leave %s out.",
+			(long long)outside, outside == 1 ? " is" : "s are",
+			outside == 1 ? "it" : "them");
 }
 
 static void syncs_add_notes(const struct sync_counting *counting)

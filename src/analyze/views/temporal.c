@@ -13,10 +13,10 @@ static const struct ss_column columns[] = {
 	{ "total_ns", SS_COLUMN_NS, "from the start of the first work to the end of the last work",
 	  SS_COLUMN_FILLED },
 	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran", SS_COLUMN_FILLED },
-	{ "exposed_comm_ns", SS_COLUMN_NS, "exposed communication: no compute kernel ran beside it",
-	  SS_COLUMN_FILLED },
-	{ "exposed_copy_ns", SS_COLUMN_NS, "exposed copies and memsets: no kernel ran beside them",
-	  SS_COLUMN_FILLED },
+	{ "exposed_comm_ns", SS_COLUMN_NS,
+	  "exposed communication: no compute kernel ran at the same time", SS_COLUMN_FILLED },
+	{ "exposed_copy_ns", SS_COLUMN_NS,
+	  "exposed copies and memsets: no kernel ran at the same time", SS_COLUMN_FILLED },
 	{ "idle_ns", SS_COLUMN_NS, "nothing ran; the four parts add up to the total",
 	  SS_COLUMN_FILLED },
 	{ "comm_ns", SS_COLUMN_NS, "communication ran, hidden or not", SS_COLUMN_FILLED },
@@ -77,7 +77,7 @@ static enum ss_status temporal_run(const struct ss_subject *subject, struct ss_t
 
 const struct ss_view ss_view_temporal = {
 	.name = "temporal",
-	.summary = "Each device over the whole file: compute, exposed, idle",
+	.summary = "Budget of the whole file instead of the steps, as in HTA",
 	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
 		 "ProfilerActivity.CUDA or XPU).",
 	.columns = columns,

@@ -35,9 +35,11 @@ static const struct ss_column columns[] = {
 	{ "kernel_ns", SS_COLUMN_NS, "a kernel ran, including communication",
 	  SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
 	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran", SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
-	{ "exposed_comm_ns", SS_COLUMN_NS, "exposed communication: no compute kernel ran beside it",
+	{ "exposed_comm_ns", SS_COLUMN_NS,
+	  "exposed communication: no compute kernel ran at the same time",
 	  SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
-	{ "exposed_copy_ns", SS_COLUMN_NS, "exposed copies and memsets: no kernel ran beside them",
+	{ "exposed_copy_ns", SS_COLUMN_NS,
+	  "exposed copies and memsets: no kernel ran at the same time",
 	  SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
 };
 
@@ -285,7 +287,7 @@ static enum ss_status utilization_run(const struct ss_subject *subject, struct s
 
 const struct ss_view ss_view_utilization = {
 	.name = "utilization",
-	.summary = "How well each device was used, from the first to the last step",
+	.summary = "How well kernels fill each GPU: SM efficiency, occupancy",
 	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
 		 "ProfilerActivity.CUDA or XPU).",
 	.columns = columns,

@@ -2,7 +2,7 @@
 /*
  * formulas.h - what operators compute and move, by name. One table per file.
  *
- * FLOPs: a multiplication and an addition count as two; only matrix products, convolutions
+ * FLOPs: a multiplication and an addition count as two; only matmuls, convolutions
  * and attention have them. Bytes: every input read once and every output written once, as
  * with a perfect cache.
  */

@@ -34,7 +34,7 @@ static void overview_headline(const struct ss_job *job, struct ss_text *out)
 
 const struct ss_report ss_report_overview = {
 	.name = "overview",
-	.summary = "How busy the GPUs are, and where step time goes",
+	.summary = "Start here: how busy the GPUs are, where step time goes",
 	/* what loses time comes first, what it is spent on last */
 	.views = { "budget/part", "gaps", "utilization", "phases", "breakdown/part", "breakdown",
 		   "devices" },

@@ -103,8 +103,7 @@ const struct ss_option ss_options[] = {
 	OPTION("settle", "N", "seconds without a change after which a run is whole", NUMBER,
 	       COMMAND, SS_TAKER_WATCH, .otherwise = "10"),
 	FLAG("once", "add what is there, then end", SS_TAKER_WATCH),
-	TEXT("before", "DATE", "drop: remove the runs of earlier days, such as 2026-08-01",
-	     SS_TAKER_STORE),
+	TEXT("before", "DATE", "drop: remove runs before this date", SS_TAKER_STORE),
 
 	/* simulated jobs */
 	TEXT("layout", "NAME", "parallelism: single, ddp, fsdp, tensor, pipeline or inference",

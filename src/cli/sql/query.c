@@ -222,6 +222,22 @@ static enum ss_status check_columns(const struct query *query, const struct ss_s
 		       count, SS_RENDER_COLUMNS_MAX);
 }
 
+/* Prints the plan of EXPLAIN as DuckDB draws it: a row of a table would cut it to a line. */
+static bool print_plan(const struct query *query, const struct ss_table *table, struct ss_text *out)
+{
+	const struct ss_view *view = table->view;
+
+	if (strcmp(query->renderer->name, "text") != 0 || view->column_count != 2 ||
+	    strcmp(view->columns[1].name, "explain_value") != 0)
+		return false;
+	for (uint32_t row = 0; row < table->row_count; row++) {
+		struct ss_cell cell = ss_table_cell(table, row, 1);
+
+		ss_text_add(out, cell.value.text, cell.length);
+	}
+	return true;
+}
+
 static enum ss_status print_rows(struct query *query, struct ss_sql_answer *answer,
 				 struct ss_text *out, struct ss_error *err)
 {
@@ -231,8 +247,9 @@ static enum ss_status print_rows(struct query *query, struct ss_sql_answer *answ
 	SS_TRY(check_columns(query, answer, err));
 	while ((is_first || !answer->is_done) && !ferror(stdout)) {
 		SS_TRY(ss_sql_fetch(answer, most, err));
-		(is_first ? query->renderer->view : query->renderer->more)(&answer->table,
-									   &query->options, out);
+		if (!print_plan(query, &answer->table, out))
+			(is_first ? query->renderer->view
+				  : query->renderer->more)(&answer->table, &query->options, out);
 		SS_TRY(write_text(query, out, err));
 		is_first = false;
 	}

@@ -152,25 +152,25 @@ static const struct ss_input_kind works[] = {
 	{ "tokeniz tokenis bpe wordpiece sentencepiece encode_plus encode_text text_to_ids",
 	  "tokenizing",
 	  "dataset = dataset.map(tokenize, batched=True)   # once; keep the ids\n"
-	  "# or a fast (Rust) tokenizer; with num_workers=8 it runs beside training" },
+	  "# or a fast (Rust) tokenizer; with num_workers=8 it runs in the background" },
 	{ "decode imread jpeg png decompress imageops librosa soundfile videoreader "
 	  "load_image read_image read_video open_image zlib",
 	  "decoding",
 	  "# decode once and cache the arrays, or decode on the GPU: DALI,\n"
-	  "# torchvision.io.decode_jpeg(device='cuda'); or beside training:\n"
+	  "# torchvision.io.decode_jpeg(device='cuda'); or in the background:\n"
 	  "DataLoader(..., num_workers=8, persistent_workers=True)" },
 	{ "transform augment resize crop flip normalize rotate jitter interpolate zoom blur "
 	  "affine warp mixup spectrogram rescale",
 	  "transforms",
 	  "# cheaper transforms: resize once beforehand, transforms.v2 on whole\n"
-	  "# batches on the GPU; or beside training:\n"
+	  "# batches on the GPU; or in the background:\n"
 	  "DataLoader(..., num_workers=8, persistent_workers=True)" },
 	{ "read_ open load_ h5py parquet arrow pandas csv lmdb recv download s3 get_object",
 	  "reading files",
 	  "# larger files, read in sequence (WebDataset, Arrow), or a local copy\n"
 	  "DataLoader(..., num_workers=8, persistent_workers=True)" },
 	{ "collate pad_sequence collator", "collating the batch",
-	  "# one torch.stack over the batch, not item by item; beside training:\n"
+	  "# one torch.stack over the batch, not item by item; in the background:\n"
 	  "DataLoader(..., num_workers=8, persistent_workers=True)" },
 };
 

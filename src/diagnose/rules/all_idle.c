@@ -449,7 +449,7 @@ static enum ss_status all_idle_judge(struct ss_judgement *judgement, struct ss_e
 
 const struct ss_rule ss_rule_all_idle = {
 	.name = "all-idle",
-	.title = "The loop stops to save or to log",
+	.title = "Checkpoints or logging block the training loop",
 	.summary = "Checkpoints, logging, callbacks and sleeps on the training thread",
 	.fix = "if rank == 0 and step % 100 == 0:     # on one rank, and rarely\n"
 	       "    pool.submit(log, step, values)    # in a ThreadPoolExecutor(1)",

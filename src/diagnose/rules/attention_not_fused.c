@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attention_not_fused.c - rule: attention as two matrix products with a softmax between them.
+ * attention_not_fused.c - rule: attention as two matmuls with a softmax between them.
  *
  * The scores of all pairs of tokens are written to memory, scaled, masked, normalized and read
  * again, one kernel each. Fused kernels keep them on the chip: everything between the two
@@ -153,7 +153,7 @@ static void attention_report(struct unfused_attention *attention)
 		const struct ss_code_place *site = &attention->sites.items[i];
 
 		ss_rule_add_evidence(context, ss_code_place_fact(site),
-				     "%s between the two matrix products of attention: {time} per "
+				     "%s between the two matmuls of attention: {time} per "
 				     "step ({count} times)",
 				     ss_strings_text(&context->trace->names, site->name));
 	}
@@ -191,7 +191,7 @@ static enum ss_status attention_not_fused_look(struct ss_rule_context *context,
 const struct ss_rule ss_rule_attention_not_fused = {
 	.name = "attention-not-fused",
 	.title = "Attention runs as separate kernels instead of one fused kernel",
-	.summary = "Softmax between two batched products: attention scores go through memory",
+	.summary = "Softmax between two batched matmuls: attention scores go through memory",
 	.fix = "y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)\n"
 	       "# Hugging Face models: from_pretrained(..., attn_implementation=\"sdpa\")",
 	.to_record = "with_stack=True names the line",

@@ -30,7 +30,7 @@ static bool decode_has_passes(const struct ss_inference_steps *passes)
 	return false;
 }
 
-/* Sums time and bytes of the matrix products in decode steps. */
+/* Sums time and bytes of the matmuls in decode steps. */
 static struct decode_sums decode_measure(const struct ss_inference_steps *passes,
 					 const struct ss_works *works)
 {

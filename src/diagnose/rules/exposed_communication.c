@@ -122,7 +122,7 @@ static void exposure_report(struct exposure *exposure)
 	}
 	finding->fix = fixes[best];
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "what can be hidden follows from the GPU's work";
+	finding->reason = "the overlap is estimated from the compute near it";
 	if (best == SETTING_LONE) {
 		finding->warn_share = LONE_WARN_SHARE;
 		finding->confidence = SS_CONFIDENCE_LOW;

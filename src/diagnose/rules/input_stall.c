@@ -40,7 +40,7 @@
 #define INNER_SHARE 0.2
 
 static const char own_fix[] =
-	"# prepare batches beside the model, in workers or in a thread\n"
+	"# prepare batches in the background, in workers or in a thread\n"
 	"DataLoader(..., num_workers=8, persistent_workers=True)\n"
 	"next_batch = pool.submit(get_batch)   # ThreadPoolExecutor(1), one ahead";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * no_tensor_cores.c - rule: matrix products, convolutions and attention in FP32 on a device that
+ * no_tensor_cores.c - rule: matmuls, convolutions and attention in FP32 on a device that
  * has tensor or matrix cores.
  *
  * If shapes are recorded, the types of the operands show it, and the kernels show whether they use
@@ -253,12 +253,12 @@ static enum ss_status fp32_find(struct fp32_products *products, struct ss_arena 
 	products->uses = SS_ARENA_NEW(scratch, uint8_t,
 				      (size_t)products->context->trace->names.count + 1);
 	if (!products->uses)
-		return ss_fail_memory(err, "the matrix products");
+		return ss_fail_memory(err, "the matmuls");
 	fp32_check_kernels(products, fp32_check_product);
 	if (products->sites.count)
 		fp32_check_kernels(products, fp32_check_activation);
 	if (products->sites.failed)
-		return ss_fail_memory(err, "the matrix products");
+		return ss_fail_memory(err, "the matmuls");
 	ss_code_places_sort(&products->sites);
 	if (products->sites.count)
 		fp32_report(products);
@@ -287,8 +287,8 @@ static enum ss_status no_tensor_cores_look(struct ss_rule_context *context, stru
 
 const struct ss_rule ss_rule_no_tensor_cores = {
 	.name = "no-tensor-cores",
-	.title = "Matrix products run in FP32 and leave the tensor cores idle",
-	.summary = "Matrix products, convolutions and attention in FP32 beside idle tensor cores",
+	.title = "Matmuls run in FP32 and leave the tensor cores idle",
+	.summary = "Matmuls, convolutions and attention in FP32 while the tensor cores idle",
 	.fix = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
 	       "    loss = model(batch)\n"
 	       "# less gain, same types: torch.set_float32_matmul_precision(\"high\")",

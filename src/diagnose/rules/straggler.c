@@ -250,7 +250,7 @@ static void straggler_report_no_peer(struct ss_finding *finding, const struct ss
 static void straggler_report_confidence(struct ss_finding *finding, const struct ss_straggler *item)
 {
 	enum ss_confidence confidence = SS_CONFIDENCE_HIGH;
-	const char *reason = "it is late in nearly all steps, and its extra work is seen";
+	const char *reason = "late in nearly all steps; the trace shows the extra work";
 
 	if (item->cause == SS_LATE_UNKNOWN || item->pattern != SS_PATTERN_PERSISTENT) {
 		confidence = SS_CONFIDENCE_MEDIUM;

@@ -29,7 +29,7 @@
 #define REPEATS_MIN 4
 
 /*
- * Layers are no loop: a model with tiny matrix products has one product per one to four other
+ * Layers are no loop: a model with tiny matmuls has one product per one to four other
  * operators. A hand-written loop (a recurrent cell: 2 products, 11 others) has fewer products.
  */
 #define OTHERS_MIN 5
@@ -47,7 +47,7 @@
 #define LEFT 0.15
 #define LEFT_MOST 0.5
 
-/* With matrix products in it: nn.GRU took 0.64 to 0.83 of the time of a cell written by hand. */
+/* With matmuls in it: nn.GRU took 0.64 to 0.83 of the time of a cell written by hand. */
 #define PRODUCTS_LEFT 0.6
 #define PRODUCTS_LEFT_MOST 0.8
 
@@ -63,7 +63,7 @@ struct tiny_run {
 	uint32_t first, last; /* rows; SS_NO_ROW: none */
 	uint32_t count;       /* of operators that compute */
 	uint32_t names;       /* distinct ones of them */
-	uint32_t products;    /* matrix products, convolutions, attention */
+	uint32_t products;    /* matmuls, convolutions, attention */
 	uint32_t in_place;    /* they change one of their tensors */
 	int64_t fast_ns;      /* own time of all in their fast runs */
 	uint32_t number;      /* of the run, for `seen` */

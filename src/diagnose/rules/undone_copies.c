@@ -354,7 +354,7 @@ static enum ss_status undone_copies_look(struct ss_rule_context *context, struct
 
 const struct ss_rule ss_rule_undone_copies = {
 	.name = "undone-copies",
-	.title = "Tensors are cast or copied, and then back again",
+	.title = "Redundant copies: tensors are cast or copied, then back",
 	.summary = "x.double().float() and similar: two copies with no computation in between",
 	.fix = "y = layer(x)   # not layer(x.double().float())\n"
 	       "# keep the tensor in the type and layout that the next layer needs",

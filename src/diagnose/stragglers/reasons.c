@@ -342,7 +342,7 @@ static const char device_fix[] =
 	"# another process? Take the GPU out of the job until it is repaired";
 static const char work_fix[] =
 	"# give every rank the same amount of work: sort sequences by length and\n"
-	"# deal them out in turn, or pack them to the same number of tokens;\n"
+	"# distribute them round-robin, or pack them to the same number of tokens;\n"
 	"# shard embeddings by lookups, not rows";
 static const char host_fix[] =
 	"numactl --cpunodebind=N --membind=N python train.py   # N: NUMA node\n"

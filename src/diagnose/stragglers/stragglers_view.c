@@ -199,7 +199,10 @@ static enum ss_status stragglers_run(const struct ss_joined *joined, uint32_t gr
 	if (verdict.count && verdict.few_steps)
 		ss_table_note(out, "There is only one step, so the trace cannot show whether the "
 				   "rank is always late.");
-	if (!verdict.count)
+	if (joined->rank_count < 2)
+		out->empty = "Stragglers are unknown: only one rank of the job is here. Pass the "
+			     "folder with all of them.";
+	else if (!verdict.count)
 		stragglers_note_latest(joined, &verdict.latest, out);
 	return SS_OK;
 }

@@ -138,7 +138,7 @@ void ss_growth_release(struct ss_growth *memories)
 
 /* Growth over three steps: over two it could be the state that optimizers make in the first. */
 #define LEAK_STEPS 3
-/* What leaks does so evenly; growth that dies down to a tenth is warm-up. */
+/* Leaks grow evenly; growth that falls to a tenth is warm-up. */
 #define LEAK_EVENNESS 10
 /* A fifth of what is reserved, as others say (metrics of others 2.19), beyond the peaks. */
 #define FRAGMENT_SHARE 5

@@ -13,7 +13,7 @@
 #define LEAK_STEPS 3
 /* With fewer steps: enough for memory that should not outlive a step. */
 #define LEAK_STEPS_SHORT 2
-/* What leaks does so evenly; growth that dies down to a tenth is warm-up. */
+/* Leaks grow evenly; growth that falls to a tenth is warm-up. */
 #define LEAK_EVENNESS 10
 
 /* What one stack keeps; a run is of steps in a row. */

@@ -62,6 +62,9 @@ def _paths(path: Path | Iterable[Path]) -> tuple[bytes, ...]:
     elif not isinstance(path, Iterable):
         raise TypeError(f"open() takes a path or several, not {type(path).__name__}")
     paths = tuple(os.fsencode(os.path.expanduser(os.fspath(one))) for one in path)
+    for one in paths:
+        if b"\0" in one:
+            raise _core.UsageError(f"a path cannot contain a NUL character: {one!r}")
     if not paths:
         raise _core.UsageError("no files were given: pass a trace, a folder, or a list of them")
     return paths
@@ -416,7 +419,7 @@ def open(  # noqa: A001
     *,
     threads: int = 0,
     memory_limit: int = 0,
-    run: str | None = None,
+    run: str | int | None = None,
     reduce: bool = False,
     progress: Progress | None = None,
 ) -> Job:
@@ -428,7 +431,8 @@ def open(  # noqa: A001
     called with what is being done and the share that is done; if it returns False, the load stops.
     """
     paths = _paths(path)
-    session = _core.Session(paths, threads, memory_limit, run, reduce, progress)
+    wanted = None if run is None else str(run)
+    session = _core.Session(paths, threads, memory_limit, wanted, reduce, progress)
     return Job(session, paths, threads=threads, memory_limit=memory_limit)
 
 

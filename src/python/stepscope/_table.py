@@ -8,12 +8,15 @@ import shutil
 from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from . import _core, _html
 
 if TYPE_CHECKING:
     import pandas
+
+    from ._kept import Kept
 
 SHOWN_ROWS = 30  # in a notebook and by print()
 _PRINTED_CELL = 48  # characters
@@ -41,6 +44,18 @@ class ColumnError(_core.Error, KeyError):
         return str(self.args[0])
 
 
+@lru_cache(maxsize=256)
+def _row_type(names: tuple[str, ...]) -> Any:
+    row: Any = namedtuple("Row", names, rename=True)  # type: ignore[misc]
+    # a class that is made while the program runs is not found by its name
+    row.__reduce__ = lambda self: (_make_row, (names, tuple(self)))
+    return row
+
+
+def _make_row(names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    return _row_type(names)._make(values)
+
+
 class Table:
     """The rows of a view.
 
@@ -51,8 +66,8 @@ class Table:
     meanings.
     """
 
-    def __init__(self, core: _core.Table) -> None:
-        self._core = core
+    def __init__(self, core: _core.Table | Kept) -> None:
+        self._core: Any = core
         self._metadata = core.metadata()
         self.columns: tuple[Column, ...] = tuple(
             Column(name, about.get("unit", ""), about.get("about", ""))
@@ -111,7 +126,12 @@ class Table:
             raise ColumnError(f"no column '{name}'; there are {', '.join(self.names)}") from None
 
     def _row_type(self) -> type[NamedTuple]:
-        return namedtuple("Row", self.names, rename=True)  # type: ignore[return-value]
+        return _row_type(self.names)  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from ._kept import kept
+
+        return (Table, (kept(self._core),))
 
     def _rows(self, start: int, stop: int, row: Any) -> Iterator[Any]:
         for begin in range(start, stop, _PIECE):
@@ -148,7 +168,10 @@ class Table:
         return [dict(zip(names, row)) for row in self]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame: times as timedeltas, texts as categories; numbers are not copied."""
+        """A DataFrame: times as timedeltas, texts as categories.
+
+        Numbers are not copied, so they are read-only: take ``to_pandas().copy()`` to change them.
+        """
         from ._pandas import frame
 
         return frame(self._core, self.names, self._formats)

@@ -14,22 +14,22 @@ class Views:
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, device: _Text = None,
         stream: _Text = None, sort: _Text = None,
     ) -> Table:
-        """How well each device was used, from the first to the last step."""
+        """How well kernels fill each GPU: SM efficiency, occupancy."""
     def breakdown(
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, device: _Text = None,
         stream: _Text = None, name: _Text = None, group: _Text = None, sort: _Text = None,
     ) -> Table:
-        """What each step was spent on, in parts that add up to it."""
+        """Steps in TensorBoard's parts: kernel, copy, input, other."""
     def phases(
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, device: _Text = None,
         stream: _Text = None, name: _Text = None, group: _Text = None, sort: _Text = None,
     ) -> Table:
-        """Host and device time of input, forward, backward, optimizer."""
+        """Time by training phase: input, forward, backward, optimizer."""
     def budget(
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, device: _Text = None,
         stream: _Text = None, name: _Text = None, group: _Text = None, sort: _Text = None,
     ) -> Table:
-        """Time of each device: compute, exposed communication, idle."""
+        """GPU time per step: compute, exposed communication, idle."""
     def gaps(
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, device: _Text = None,
         stream: _Text = None, name: _Text = None, group: _Text = None, sort: _Text = None,
@@ -134,7 +134,7 @@ class Views:
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, device: _Text = None,
         stream: _Text = None, sort: _Text = None,
     ) -> Table:
-        """Each device over the whole file: compute, exposed, idle."""
+        """Budget of the whole file instead of the steps, as in HTA."""
     def files(
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, device: _Text = None,
         stream: _Text = None, name: _Text = None, sort: _Text = None,
@@ -194,7 +194,7 @@ class Views:
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None, sort:
         _Text = None,
     ) -> Table:
-        """Time in which all ranks are idle at once, and why."""
+        """All GPUs idle at the same time, and what the hosts do."""
     def clocks(
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, sort: _Text = None,
     ) -> Table:

@@ -239,7 +239,7 @@ static enum ss_status idle_together_run(const struct ss_joined *joined, uint32_t
 
 const struct ss_view ss_view_idle_together = {
 	.name = "idle-together",
-	.summary = "Time in which all ranks are idle at once, and why",
+	.summary = "All GPUs idle at the same time, and what the hosts do",
 	.empty = "There is no time in which all ranks were idle at once.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

@@ -113,15 +113,15 @@ void ss_render_check_noise(const struct ss_check *check, struct ss_text *out)
 		     noise->runs == 1 ? "" : "s", 100 * noise->step_share);
 	ss_text_addf(out, ", runs by %.1f %%%s", 100 * noise->run_share,
 		     noise->runs == 1 ? ", assumed" : "");
-	ss_text_addf(out, "); a change counts from %.3g %% on", 100 * noise->threshold);
+	ss_text_addf(out, "); changes below %.3g %% are ignored", 100 * noise->threshold);
 }
 
 void ss_render_check_condition(const struct ss_condition *condition, struct ss_text *out)
 {
 	struct ss_cell cell = { 0 };
 
-	ss_text_add_string(out, condition->is_met     ? "holds"
-				: condition->is_known ? "does not hold"
+	ss_text_add_string(out, condition->is_met     ? "is true"
+				: condition->is_known ? "is false"
 						      : "not known");
 	if (!condition->of_rows) {
 		ss_text_add_string(out, condition->is_known ? ": there are no rows"

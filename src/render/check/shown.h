@@ -47,10 +47,10 @@ void ss_render_check_headline(const struct ss_check *check, struct ss_text *out)
 /* "Rank 0 computes more slowly than the others (straggler): 0 -> 41.9 ms per step"; or nothing. */
 void ss_render_check_cause(const struct ss_check *check, struct ss_text *out);
 
-/* "±0.2 % at 99 % confidence, from 10 steps of 1 baseline run; a change counts from 2 % on" */
+/* "±0.2 % at 99 % confidence, from 10 steps of 1 baseline run; changes below 2 % are ignored" */
 void ss_render_check_noise(const struct ss_check *check, struct ss_text *out);
 
-/* "holds: it is 25.5 (rank 0)" */
+/* "is true: 25.5 (rank 0)" */
 void ss_render_check_condition(const struct ss_condition *condition, struct ss_text *out);
 
 /* A line of the user's program: "train.py(55): log_loss". */

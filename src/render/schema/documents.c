@@ -225,8 +225,8 @@ static const struct ss_json_member gpu[] = {
 static const struct ss_json_member verdict[] = {
 	INTEGER_OR_NULL("step_ns", "the mean step"),
 	INTEGER_OR_NULL("fixed_step_ns", "the predicted step with all warnings fixed"),
-	INTEGER_OR_NULL("fixed_low_ns", "the same if fixes do less than expected"),
-	INTEGER_OR_NULL("fixed_high_ns", "the same if they do more than expected"),
+	INTEGER_OR_NULL("fixed_low_ns", "the shorter bound: if fixes do more than expected"),
+	INTEGER_OR_NULL("fixed_high_ns", "the longer bound: if they do less than expected"),
 	INTEGER("steps", "steps of the rank that has most"),
 	INTEGER("ranks", "ranks that were examined"),
 	INTEGER("snapshots", "memory snapshots that were examined"),

@@ -135,7 +135,7 @@ static void account_add_parts(const struct account_part *parts, int64_t step_ns,
 
 		if (percent < 0.5)
 			continue;
-		ss_text_addf(out, "%s%s ", out->length ? DOT : "Account: ", parts[i].name);
+		ss_text_addf(out, "%s%s ", out->length ? DOT : "Breakdown: ", parts[i].name);
 		if (with_times)
 			ss_render_ns_in(parts[i].part_ns, ss_render_scale(step_ns), out);
 		ss_text_addf(out, with_times ? " (%.0f %%)" : "%.0f %%", percent);
@@ -156,16 +156,18 @@ static bool account_join_stages(struct account_part *parts)
 	return true;
 }
 
-/* Adds the smallest part to "other", the last of the list. False: none is left. */
+/* Adds the smallest part to "other", the last of the list. False: only the largest is left. */
 static bool account_fold_smallest(struct account_part *parts)
 {
-	size_t least = PARTS_MAX;
+	size_t least = PARTS_MAX, left = 0;
 
 	for (size_t i = 0; i < PARTS_MAX; i++)
-		if (parts[i].part_ns > 0 &&
-		    (least == PARTS_MAX || parts[i].part_ns < parts[least].part_ns))
-			least = i;
-	if (least == PARTS_MAX)
+		if (parts[i].part_ns > 0) {
+			left++;
+			if (least == PARTS_MAX || parts[i].part_ns < parts[least].part_ns)
+				least = i;
+		}
+	if (left < 2)
 		return false;
 	parts[PARTS_MAX].part_ns = ss_ns_sum(parts[PARTS_MAX].part_ns, parts[least].part_ns);
 	parts[least].part_ns = 0;
@@ -177,7 +179,7 @@ void ss_render_verdict_account(const struct ss_diagnosis *diagnosis, uint32_t wi
 {
 	const struct ss_account *account = &diagnosis->account;
 	struct account_part parts[PARTS_MAX + 1] = {
-		{ "explained", account->warnings_ns + account->smaller_ns },
+		{ "fixable", account->warnings_ns + account->smaller_ns },
 		{ "compute", account->compute_ns },
 		{ "communication", account->communication_ns - account->stages_ns },
 		{ "pipeline", account->stages_ns },
@@ -258,6 +260,8 @@ static const char *gpu_use_unknown(const struct ss_diagnosis *diagnosis)
 	if (diagnosis->device)
 		return "No GPU events in this trace: the steps run on the CPU, or "
 		       "ProfilerActivity.CUDA is missing.\n";
+	if (!diagnosis->events && diagnosis->step_ns <= 0)
+		return "GPU use is unknown: the trace has no events.\n";
 	return "No GPU in this trace: the steps run on the CPU.\n";
 }
 
@@ -348,10 +352,11 @@ static void verdict_add_memory(const struct ss_diagnosis *diagnosis, struct ss_t
 	else if (!count)
 		ss_text_add_string(out, "Nothing is wrong with the recorded memory.\n");
 	else
-		ss_text_addf(out,
-			     "%u thing%s wrong with the memory. Only a trace can show what it "
-			     "costs in time.\n",
-			     count, count == 1 ? " is" : "s are");
+		ss_text_addf(
+			out,
+			"%u memory problem%s. A snapshot has no timing, so the cost in time is "
+			"unknown.\n",
+			count, count == 1 ? "" : "s");
 }
 
 /* Why the GPU is idle: what the unexplained time says, else the largest cause of gaps. */
@@ -421,6 +426,10 @@ void ss_render_verdict_sentence(const struct ss_diagnosis *diagnosis, struct ss_
 {
 	if (!diagnosis->rank_count && diagnosis->snapshot_count) {
 		verdict_add_memory(diagnosis, out);
+		return;
+	}
+	if (diagnosis->step_ns <= 0 && !diagnosis->events) {
+		ss_text_add_string(out, "The trace is empty: it has no events.\n");
 		return;
 	}
 	if (diagnosis->step_ns <= 0) {

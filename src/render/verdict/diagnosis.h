@@ -36,7 +36,7 @@ void ss_render_verdict_sentence(const struct ss_diagnosis *diagnosis, struct ss_
 void ss_render_verdict_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /*
- * "Account: explained 88.0 ms (21 %) · compute 310 ms (75 %) · unexplained 14.0 ms (3 %)"; if that
+ * "Breakdown: fixable 88.0 ms (21 %) · compute 310 ms (75 %) · unexplained 14.0 ms (3 %)"; if that
  * is wider than `width`, without times and with the smallest parts as "other". 0: any width.
  */
 void ss_render_verdict_account(const struct ss_diagnosis *diagnosis, uint32_t width,

@@ -416,6 +416,19 @@ static void verdict_add_order(const struct verdict_writer *writer)
 				   "Each saving assumes that the fixes above it are in place.\n");
 }
 
+/* The names of the numbered findings' rules: what explain and --fix take. */
+static void verdict_add_rules(const struct verdict_writer *writer)
+{
+	struct ss_text line = { 0 };
+
+	for (uint32_t i = 0; i < writer->whole; i++)
+		ss_text_addf(&line, "%s%u %s", i ? " \xc2\xb7 " : "Rules: ", i + 1,
+			     writer->diagnosis->findings[i]->rule->name);
+	if (line.length)
+		verdict_add_wrapped(writer, line.data, 2, 0);
+	ss_text_end(&line, writer->out);
+}
+
 static void verdict_add_more(const struct verdict_writer *writer)
 {
 	verdict_add_style(writer, DIM);
@@ -502,6 +515,7 @@ void ss_render_verdict_text(const struct ss_diagnosis *diagnosis,
 	if (diagnosis->not_found)
 		ss_text_addf(out, "Not found in these files: %s\n", diagnosis->not_found);
 	verdict_add_order(&writer);
+	verdict_add_rules(&writer);
 	verdict_add_line(&writer, 2, ss_render_verdict_next);
 	verdict_add_quality(&writer);
 	verdict_add_more(&writer);

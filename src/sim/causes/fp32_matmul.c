@@ -13,7 +13,7 @@ static void fp32_matmul_plant(struct ss_sim_plan *plan, const struct ss_sim_faul
 
 const struct ss_sim_cause ss_sim_cause_fp32_matmul = {
 	.name = "fp32-matmul",
-	.summary = "matrix products in FP32 do not use tensor cores",
+	.summary = "matmuls in FP32 do not use tensor cores",
 	.fix = "torch.autocast(\"cuda\", dtype=torch.bfloat16), or "
 	       "torch.set_float32_matmul_precision(\"high\")",
 	.op = "aten::addmm",

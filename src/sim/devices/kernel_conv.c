@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_conv.c - convolutions of cuDNN and MIOpen, as the matrix products that
+ * kernel_conv.c - convolutions of cuDNN and MIOpen, as the matmuls that
  * they are: rows are pixels of all images, the sum runs over channels and taps.
  */
 #include "sim/devices/kernel_parts.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_gemm.c - matrix products of cuBLAS and hipBLASLt.
+ * kernel_gemm.c - matmuls of cuBLAS and hipBLASLt.
  *
  * Each device has a few kernels with tiles of different sizes; the libraries'
  * heuristics are replaced by one rule: the tile for which padding, the last wave

@@ -57,7 +57,7 @@ void ss_sim_make_grid(struct ss_sim_make *make, uint64_t x, uint64_t y, uint64_t
 void ss_sim_make_block(struct ss_sim_make *make, uint32_t x, uint32_t y, uint32_t registers,
 		       uint32_t shared_bytes);
 
-/* --- matrix products, which convolutions are too --------------------------- */
+/* --- matmuls, which convolutions are too --------------------------- */
 
 /* A kernel that works on tiles of the result. */
 struct ss_sim_tile {

@@ -4,7 +4,7 @@
  */
 #include "sim/networks/ops.h"
 
-/* --- matrix products ---------------------------------------------------------- */
+/* --- matmuls ---------------------------------------------------------- */
 
 static void run_product(struct ss_sim_piece *piece, uint64_t m, uint64_t n, uint64_t k,
 			bool transpose_a, bool transpose_b)

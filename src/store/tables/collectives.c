@@ -16,7 +16,7 @@ static const struct ss_stored_column columns[] = {
 	{ "total_ns", "BIGINT", PER_RANK_STEP("c.total_ns"),
 	  "time in them per step and rank, including waiting for other ranks" },
 	{ "exposed_ns", "BIGINT", PER_RANK_STEP("c.exposed_ns"),
-	  "part of total_ns without a compute kernel beside it" },
+	  "part of total_ns while no compute kernel ran" },
 	{ "wait_ns", "BIGINT", PER_RANK_STEP("w.wait_ns"),
 	  "part of total_ns spent waiting for later ranks; NULL: not known" },
 };

@@ -136,7 +136,7 @@ static const struct view_case op_cases[] = {
 	  "op,blocked_ns,per_step+notes",
 	  "aten::item,16000,1.00\n"
 	  "-,30000,0.00\n"
-	  "1 host sync is outside the steps: per_step leaves it out." },
+	  "1 host sync is outside the steps: the figures per step leave it out." },
 	{ "no note about lines that are not asked for", "[" FIRST SYNC("5", "16") SECOND "]",
 	  "op+notes", "-" },
 };

@@ -12,7 +12,7 @@
 	";kernel k" n " 7 " start " +" dur " #" n ";"
 #define OP(name, n, at, start, dur) OP_OF("1", name, n, at, start, dur)
 
-#define SAID(op, ms) op " between the two matrix products of attention: " ms " per step (once)"
+#define SAID(op, ms) op " between the two matmuls of attention: " ms " per step (once)"
 
 static const struct rule_case cases[] = {
 	{ "scale and softmax between two products",

@@ -109,7 +109,7 @@ static const struct {
 	  "" },
 	{ "ten kernels are no loop", { "Optimizer.step#Adam.step", SINGLE, 10, 3 }, "" },
 	{ "a loop outside of the optimizer", { NULL, SINGLE, 100, 3 }, "" },
-	{ "matrix products are no elementwise kernels",
+	{ "matmuls are no elementwise kernels",
 	  { "Optimizer.step#Muon.step", "ampere_sgemm_128x64_nn", 100, 3 },
 	  "" },
 	{ "no kernels", { "Optimizer.step#Adam.step", SINGLE, 0, 3 }, "" },

@@ -50,16 +50,17 @@ static void test_memory(void **state)
 		    .memory_devices = 1,
 		    .finding_count = 2,
 		    .warning_count = 1 },
-		  "1 thing is wrong with the memory. Only a trace can show what it costs in "
-		  "time.\n" },
+		  "1 memory problem. A snapshot has no timing, so the cost in time is unknown.\n" },
 		{ { .snapshot_count = 1,
 		    .memory_devices = 2,
 		    .finding_count = 2,
 		    .warning_count = 2 },
-		  "2 things are wrong with the memory. Only a trace can show what it costs in "
-		  "time.\n" },
+		  "2 memory problems. A snapshot has no timing, so the cost in time is "
+		  "unknown.\n" },
 		/* with a trace it is about steps */
 		{ { .snapshot_count = 1, .rank_count = 1 },
+		  "The trace is empty: it has no events.\n" },
+		{ { .snapshot_count = 1, .rank_count = 1, .events = 9 },
 		  "No steps were found, so no saving can be measured. Call prof.step() at the end "
 		  "of each step: it marks them as ProfilerStep#N.\n" },
 	};
@@ -197,7 +198,8 @@ static void test_gpu(void **state)
 		  "GPU use is unknown: a memory snapshot has no times.\n" },
 		{ { .rank_count = 1, .on_device = true },
 		  "GPU use is unknown: the trace has no steps.\n" },
-		{ { .rank_count = 1 }, "No GPU in this trace: the steps run on the CPU.\n" },
+		{ { .rank_count = 1, .events = 9 },
+		  "No GPU in this trace: the steps run on the CPU.\n" },
 		{ { .rank_count = 1, .gpu = { .rank_count = 1, .busy = 0.62 } },
 		  "The GPU is busy 62 % of the step.\n" },
 		{ { .rank_count = 2,
@@ -301,17 +303,17 @@ static void test_account(void **state)
 		const char *text;
 	} cases[] = {
 		{ 0,
-		  "Account: explained 40.0 ms (20 %) · compute 60.0 ms (30 %) · communication 30.0 "
+		  "Breakdown: fixable 40.0 ms (20 %) · compute 60.0 ms (30 %) · communication 30.0 "
 		  "ms (15 %) · pipeline 20.0 ms (10 %) · host 19.0 ms (10 %) · unexplained 30.0 ms "
 		  "(15 %)\n" },
 		{ 106,
-		  "Account: explained 20 % · compute 30 % · communication 15 % · pipeline 10 % · "
+		  "Breakdown: fixable 20 % · compute 30 % · communication 15 % · pipeline 10 % · "
 		  "host 10 % · unexplained 15 %\n" },
-		{ 90, "Account: explained 20 % · compute 30 % · communication 25 % · host 10 % · "
+		{ 90, "Breakdown: fixable 20 % · compute 30 % · communication 25 % · host 10 % · "
 		      "unexplained 15 %\n" },
 		{ 89,
-		  "Account: explained 20 % · compute 30 % · communication 25 % · other 25 %\n" },
-		{ 1, "Account: other 100 %\n" },
+		  "Breakdown: fixable 20 % · compute 30 % · communication 25 % · other 25 %\n" },
+		{ 1, "Breakdown: compute 30 % · other 70 %\n" },
 	};
 
 	(void)state;

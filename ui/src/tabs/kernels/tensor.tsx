@@ -10,7 +10,7 @@ import type { UtilizationRow } from "../../core/tables";
 import { plural } from "../../core/words";
 
 const WHO =
-	"Operators that can use tensor cores: matrix products, convolutions and attention " +
+	"Operators that can use tensor cores: matmuls, convolutions and attention " +
 	"(by name), and any operator whose kernels did use them.";
 
 export function tensorWords(rows: UtilizationRow[]): { used: string; rest: string } | null {

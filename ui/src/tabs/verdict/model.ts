@@ -89,7 +89,7 @@ function isWide(low: number, high: number): boolean {
 
 /* Whether the steps with the fixes are so far apart that one figure says too much. */
 export function isRange(step: number, shown: Diagnosis): boolean {
-	const { fixed_low_ns: slow, fixed_high_ns: fast } = shown;
+	const { fixed_low_ns: fast, fixed_high_ns: slow } = shown;
 	return slow !== null && fast !== null && isWide(step - slow, step - fast);
 }
 
@@ -139,7 +139,7 @@ export function openShare(account: Account | null): string | null {
 }
 
 const ACCOUNT_PARTS: [(account: Account) => number, string, string, boolean][] = [
-	[(one) => one.explained_ns, "explained by findings", "optimizer", false],
+	[(one) => one.explained_ns, "fixable", "optimizer", false],
 	[(one) => one.compute_ns, "compute", "compute", false],
 	[(one) => one.of_communication.transfers_ns, "communication", "communication", false],
 	[(one) => one.of_communication.waiting_for_stages_ns, "pipeline", "communication", true],

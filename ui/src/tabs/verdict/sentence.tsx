@@ -10,8 +10,8 @@ import { baseOf, healthyLimit, isRange, openShare, speedUp } from "./model";
 /* Figures of a replay that misses the recorded step are only bounds. */
 function Bounds({ told, shown }: { told: Diagnosis; shown: Diagnosis }) {
 	const step = told.step_ns ?? 0;
-	const slow = shown.fixed_low_ns ?? step;
-	const fast = shown.fixed_high_ns ?? step;
+	const slow = shown.fixed_high_ns ?? step;
+	const fast = shown.fixed_low_ns ?? step;
 	if (slow === step && fast === step)
 		return <>How much faster it could be is unknown.</>;
 	return (
@@ -30,7 +30,7 @@ function Gain({ step, shown }: { step: number; shown: Diagnosis }) {
 				<b class="gain">{speedUp(step, after)} faster</b>.
 			</>
 		);
-	const [fast, slow] = [shown.fixed_high_ns ?? after, shown.fixed_low_ns ?? after];
+	const [fast, slow] = [shown.fixed_low_ns ?? after, shown.fixed_high_ns ?? after];
 	return (
 		<>
 			<b>{formatNsRange(fast, slow)}</b>:{" "}
@@ -76,8 +76,8 @@ function notes(told: Diagnosis, shown: Diagnosis, more: string[]): string[] {
 		formatNs(shown.fixed_low_ns) !== formatNs(shown.fixed_high_ns)
 	)
 		said.push(
-			`Between ${formatNs(shown.fixed_high_ns)} ` +
-				`and ${formatNs(shown.fixed_low_ns)}, ` +
+			`Between ${formatNs(shown.fixed_low_ns)} ` +
+				`and ${formatNs(shown.fixed_high_ns)}, ` +
 				"depending on how well the fixes work.",
 		);
 	if (shown.not_found) said.push(`Not found in these files: ${shown.not_found}.`);
