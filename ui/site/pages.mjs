@@ -12,12 +12,23 @@ import { dirname, join, posix } from "node:path";
 export const SECTIONS = [
 	{
 		name: "Start",
-		pages: ["README", "docs/install", "docs/tutorial", "docs/demo", "docs/faq", "docs/limits"],
+		pages: [
+			"README",
+			"docs/tasks",
+			"docs/install",
+			"docs/tutorial",
+			"docs/demo",
+			"docs/faq",
+			"docs/limits",
+		],
 	},
 	{
 		name: "Guides",
 		pages: [
 			"docs/recording",
+			"docs/servers",
+			"docs/throughput",
+			"docs/platforms",
 			"docs/symptoms",
 			"docs/viewer",
 			"docs/check",

@@ -104,8 +104,31 @@ function scoreOf([, title, heading, text], words) {
 	return score;
 }
 
+/* Whether one letter more, less, other or swapped makes one word of the other. */
+function isNear(one, other) {
+	let start = 0;
+	while (start < one.length && one[start] === other[start]) start++;
+	const [a, b] = [one.slice(start), other.slice(start)];
+	return (
+		a.slice(1) === b ||
+		a === b.slice(1) ||
+		a.slice(1) === b.slice(1) ||
+		(a[0] === b[1] && a[1] === b[0] && a.slice(2) === b.slice(2))
+	);
+}
+
+/* The word as the pages spell it; the word itself if it is there, or none is near. */
+function spelt(word) {
+	const pages = window.sitePages;
+	if (word.length < 5 || pages.some((row) => scoreOf(row, [word]))) return word;
+	for (const [, title, heading, text] of pages)
+		for (const other of `${title} ${heading} ${text}`.toLowerCase().split(/\W+/))
+			if (isNear(word, other)) return other;
+	return word;
+}
+
 function search(query) {
-	const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+	const words = query.toLowerCase().split(/\s+/).filter(Boolean).map(spelt);
 	if (!words.length) return [];
 	return window.sitePages
 		.map((row) => ({ row, words, score: scoreOf(row, words) }))

@@ -51,6 +51,12 @@ async function search(harness) {
 		["num_workers", "input-stall"],
 		["exit codes", "Exit codes"],
 		["sync", "sync"],
+		["docker", "containers"],
+		["mac", "macOS"],
+		["windows", "Windows"],
+		["dataloder", "waits for data"],
+		["mfu", "MFU"],
+		["fastapi", "servers"],
 	]) {
 		await page.keyboard.press("/");
 		await page.keyboard.type(query);
