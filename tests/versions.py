@@ -3,7 +3,8 @@
 """versions.py - every file that names the version of stepscope names that of meson.build.
 
 Usage: versions.py STEPSCOPE SOURCE_ROOT. Also: `version --json` is complete, every library that it
-names has a licence, and Debian's list of symbols is that of the library: else no package is built.
+names has a licence, Debian's list of symbols is that of the library (else no package is built), and
+the README claims the accuracy that docs/accuracy.md measured.
 """
 
 import json
@@ -54,9 +55,33 @@ def check_symbols(root):
     assert exported == listed, f"debian/libstepscope1.symbols: {sorted(exported ^ listed)}"
 
 
+def check_claims(root):
+    """The README claims what docs/accuracy.md measured, the worse measurement first."""
+    measured = (root / "docs/accuracy.md").read_text(encoding="utf-8")
+    readme = " ".join((root / "README.md").read_text(encoding="utf-8").split())
+
+    def percent(row):
+        pairs = re.findall(r"(\d+) of (\d+)", re.search(rf"(?m)^\| {row} \|.*$", measured)[0])
+        return round(100 * sum(int(a) for a, _ in pairs) / sum(int(b) for _, b in pairs))
+
+    def count(row):
+        return re.search(rf"(?m)^\| {row}[^|]*\| (\d+) of 22 \|$", measured)[1]
+
+    older = [round(float(text)) for text in re.findall(r"in (\d+\.\d) %", measured)]
+    for claim in (
+        f"found every planted cause in {percent('every planted cause found')} % of the jobs "
+        f"({older[0]} % with 26 kinds)",
+        f"within 5 % in {percent('predicted step after all fixes within 5 %')} % ({older[2]} %)",
+        f"it named {count('the fault is the first finding')} first, and {count('predicted saving')}"
+        " of the predicted savings were right",
+    ):
+        assert claim in readme, f"README.md does not say: {claim}"
+
+
 def main(stepscope, root):
     root = Path(root)
     check_symbols(root)
+    check_claims(root)
     wanted = re.search(r"version: '([\d.]+)'", (root / "meson.build").read_text())[1]
     found = {"include/stepscope.h": header_version(root), "the command": check_about(stepscope)}
     for name, pattern in PLACES:

@@ -35,8 +35,8 @@ def list_of_views(tables):
 def blocks(stepscope, root):
     columns = ask(stepscope, ".schema")
     tables = [(table, view_page(root, table["table"])) for table in ask(stepscope, ".tables")]
-    yield ("Every view is a table. Its page has the columns; `.schema TABLE` prints them with their "
-           "types (`BIGINT`, `DOUBLE`, `VARCHAR`).")
+    yield ("Every view is a table. Its page has the columns; `.schema TABLE` prints them with "
+           "their types (`BIGINT`, `DOUBLE`, `VARCHAR`).")
     yield list_of_views([(table, path) for table, path in tables if path])
     yield "These tables are no views:"
     for table in (table for table, path in tables if not path):
