@@ -38,7 +38,8 @@ def check_about(stepscope):
     done = subprocess.run([stepscope, "version", "--json"], capture_output=True, text=True,
                           check=True)
     about = json.loads(done.stdout)
-    missing = {"version", "licence", "compiler", "features", "libraries", "sandbox"} - about.keys()
+    missing = {"version", "licence", "compiler", "features", "libraries", "sandbox", "sql",
+               "commit"} - about.keys()
     assert not missing, missing
     for library in about["libraries"]:
         assert library["name"] and library["version"] and library["licence"], library

@@ -166,13 +166,19 @@ struct ss_engine {
 #undef DUCK_MEMBER
 };
 
+/* The value of a variable of the environment, as getenv(): where installers put DuckDB. */
+typedef char *engine_variable(const char *name);
+
 /*
- * Loads the library: from `path` (a file, or a folder that has it) if given; otherwise from
- * `folder`, which may be NULL, or from the system's libraries. The error explains how to install
- * it. A process loads it once; later calls return at once.
+ * Loads the library: from `path` (a file, or a folder that has it; absolute) if given; otherwise
+ * from beside the program, from the system's libraries, or from where installers put it; `variable`
+ * may be NULL. The error says how to get it. A process loads it once; later calls return at once.
  */
 SS_MUST_USE
-enum ss_status ss_engine_load(const char *path, const char *folder, struct ss_error *err);
+enum ss_status ss_engine_load(const char *path, engine_variable *variable, struct ss_error *err);
+
+/* The file that was loaded; empty: none was. */
+const char *ss_engine_path(void);
 
 /* The functions; load the engine first. */
 const struct ss_engine *ss_engine(void);

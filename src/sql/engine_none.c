@@ -11,11 +11,16 @@ const struct ss_engine *ss_engine(void)
 	return &none;
 }
 
-enum ss_status ss_engine_load(const char *path, const char *folder, struct ss_error *err)
+enum ss_status ss_engine_load(const char *path, engine_variable *variable, struct ss_error *err)
 {
 	(void)path;
-	(void)folder;
+	(void)variable;
 	return ss_fail(err, SS_ERR_MISSING,
 		       "the static command cannot load DuckDB, which SQL and stores need; install "
 		       "the Debian package or the Python wheel of stepscope");
+}
+
+const char *ss_engine_path(void)
+{
+	return "";
 }

@@ -2,7 +2,7 @@
 /*
  * sql.h - SQL on a session: every view and the raw columns as tables of DuckDB.
  *
- *     ss_engine_load(path, folder, &err)        once; needs the right to load code
+ *     ss_engine_load(path, getenv, &err)        once; needs the right to load code
  *     ss_sql_open(session, &options, &sql, &err)
  *     while (ss_sql_split(&text, &statement, &is_ended)) {
  *             ss_sql_begin(sql, &statement, &answer, &err)

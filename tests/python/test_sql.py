@@ -79,3 +79,18 @@ def test_without_duckdb(job_path):
     )
     assert done.returncode == 1
     assert "stepscope." in done.stderr and "DuckDB" in done.stderr.splitlines()[-1]
+
+
+@needs_duckdb
+def test_the_package_of_python_is_taken(job_path, tmp_path):
+    """A module _duckdb that exports the C interface, as that of the package duckdb does."""
+    module = tmp_path / "_duckdb.so"
+    module.symlink_to(os.path.realpath(os.environ["STEPSCOPE_DUCKDB"]))
+    variables = {key: value for key, value in os.environ.items() if key != "STEPSCOPE_DUCKDB"}
+    variables["PYTHONPATH"] = os.pathsep.join((str(tmp_path), *filter(None, sys.path)))
+    code = "import stepscope, sys; print(stepscope.open(sys.argv[1]).sql('select 7 as a')['a'])"
+    for words in (["-c", code, job_path], ["-m", "stepscope", "version", "--json"]):
+        done = subprocess.run(
+            [sys.executable, *words], capture_output=True, text=True, env=variables, check=True
+        )
+        assert "[7]" in done.stdout or f'"library": "{module}"' in done.stdout, done.stdout

@@ -10,6 +10,7 @@ import os
 import pathlib
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -75,8 +76,8 @@ def check_without(folder):
     check(run(".schema", "slices", duckdb=None) == run(".schema slices", duckdb=None), "words")
     fails([".schema slcies"], "did you mean 'slices'", duckdb=None)
     fails([".nothing"], ".tables", duckdb=None)
-    fails([folder / "job", "select 1"], "npm install @duckdb/node-bindings-linux-x64",
-          "STEPSCOPE_DUCKDB", code=FAILED, duckdb="/nowhere/libduckdb.so")
+    fails([folder / "job", "select 1"], "get it with: ", "STEPSCOPE_DUCKDB", code=FAILED,
+          duckdb="/nowhere/libduckdb.so")
     fails([folder / "job", "select 1"], "cannot load DuckDB", code=FAILED, duckdb=STEPSCOPE)
     fails([], "expected a trace and a query")
     fails(["select 1"], "expected a trace")
@@ -301,6 +302,46 @@ def check_keys(folder, job):
     terminal.leave()
 
 
+def sql_of_version(folder, **variables):
+    """What `version --json` says of SQL, with these variables and no others."""
+    done = subprocess.run([STEPSCOPE, "version", "--json"], cwd=folder, capture_output=True,
+                          check=True, env=variables)
+    return json.loads(done.stdout)["sql"]
+
+
+def check_places(folder):
+    """DuckDB is found where installers put it, by absolute paths; the last answer says the way."""
+    for variable, place in (("HOME", ".local/lib"), ("CONDA_PREFIX", "lib"),
+                            ("HOMEBREW_PREFIX", "lib")):
+        library = folder / variable / place / "libduckdb.so"
+        library.parent.mkdir(parents=True)
+        library.symlink_to(DUCKDB)
+        told = sql_of_version(folder, **{variable: str(folder / variable)})
+        check(told["works"] and told["library"] == str(library) and told["version"], told)
+        up = "../" * (place.count("/") + 1)
+        here = sql_of_version(folder / variable / place, **{variable: up})
+        check(not here["works"], "a relative path was taken:", here)
+    here = folder / "HOME/.local/lib"
+    for value in ("libduckdb.so", ".", "./libduckdb.so"):
+        told = sql_of_version(here, STEPSCOPE_DUCKDB=value)
+        check("not an absolute path" in told.get("problem", ""), value, told)
+    (folder / "HOME/bin").mkdir()
+    copy = folder / "HOME/bin/stepscope"
+    shutil.copy(STEPSCOPE, copy)
+    (folder / "HOME/lib").symlink_to(here)
+    done = subprocess.run([copy, "version", "--json"], capture_output=True, check=True, env={})
+    told = json.loads(done.stdout)["sql"]
+    check(told["works"] and "/bin/../lib/" in told["library"], "beside the command:", told)
+    library = here / "libduckdb.so"
+    library.unlink()
+    library.write_bytes(b"not a library")
+    told = sql_of_version(folder, HOME=str(folder / "HOME"))
+    check(not told["works"] and "cannot load" in told["problem"], told)
+    for variable, way in (("HOME", "libduckdb-linux-"), ("CONDA_PREFIX", "conda install")):
+        told = sql_of_version(folder, **{variable: "/nowhere"})
+        check(told["works"] or way in told["problem"], way, told)
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
@@ -317,6 +358,7 @@ def main():
             check_streams(job / "rank1.json.gz")
             check_prompt(folder, job / "rank1.json.gz")
             check_keys(folder, job / "rank1.json.gz")
+            check_places(folder)
         else:
             print(f"no {DUCKDB}: most is left out")
     print(f"{len(failures)} failures")

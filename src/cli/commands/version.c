@@ -5,9 +5,13 @@
  */
 #include <stdio.h>
 
+#include "api/renderers.h"
+#include "base/text.h"
 #include "cli/command.h"
+#include "cli/sql/query.h"
 
 #include "about.inc"
+#include "commit.inc"
 
 /* The sentence for people; docs/commands/serve.md explains the locks. */
 static const char *sandbox_sentence(struct sandbox_offer offer)
@@ -24,18 +28,46 @@ static const char *sandbox_sentence(struct sandbox_offer offer)
 	return "no sandbox: commands that read traces run with all rights of the user";
 }
 
+/* Whether SQL works now: loads DuckDB, as a query would. */
+static void version_add_sql(struct ss_text *out)
+{
+	struct ss_error problem = { 0 };
+	bool works;
+
+	cli_engine_prepare(&problem);
+	works = problem.code == SS_OK;
+	ss_text_addf(out, "\"sql\": {\"works\": %s, \"%s\": ", works ? "true" : "false",
+		     works ? "library" : "problem");
+	ss_render_quoted(out, works ? ss_engine_path() : problem.text);
+	if (works) {
+		ss_text_add_string(out, ", \"version\": ");
+		ss_render_quoted(out, ss_engine()->library_version());
+	}
+	ss_text_add_string(out, "}, ");
+}
+
 static int version_run(const struct command *command, const struct arguments *arguments)
 {
 	struct sandbox_offer offer = sandbox_offer();
+	struct ss_text out = { 0 };
 
-	(void)command;
-	if (!cli_option_given(arguments, "json"))
-		printf("stepscope %s\n", ss_version());
-	else
-		printf("{\"version\": \"%s\", \"sandbox\": {\"seccomp\": %s, \"landlock_abi\": %d, "
-		       "\"text\": \"%s\"}, %s}\n",
-		       ss_version(), offer.has_filter ? "true" : "false", offer.landlock_abi,
-		       sandbox_sentence(offer), about);
+	if (!cli_option_given(arguments, "json")) {
+		printf(*commit ? "stepscope %s (%s)\n" : "stepscope %s\n", ss_version(), commit);
+		return EXIT_FINE;
+	}
+	ss_text_addf(&out,
+		     "{\"version\": \"%s\", \"commit\": \"%s\", \"sandbox\": {\"seccomp\": %s, "
+		     "\"landlock_abi\": %d, \"text\": \"%s\"}, ",
+		     ss_version(), commit, offer.has_filter ? "true" : "false", offer.landlock_abi,
+		     sandbox_sentence(offer));
+	version_add_sql(&out);
+	ss_text_addf(&out, "%s}\n", about);
+	if (ss_text_failed(&out)) {
+		fprintf(stderr, "stepscope %s: out of memory\n", command->name);
+		return EXIT_FAILED;
+	}
+	fwrite(out.data, 1, out.length, stdout);
+	ss_text_release(&out);
 	return EXIT_FINE;
 }
 

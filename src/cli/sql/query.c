@@ -322,14 +322,6 @@ enum ss_status cli_query_run(struct query *query, const struct ss_sql_text *text
 
 void cli_engine_prepare(struct ss_error *problem)
 {
-	char folder[SS_PATH_BYTES];
-	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
-	char *slash;
-
-	folder[length > 0 ? length : 0] = '\0';
-	slash = strrchr(folder, '/');
-	if (slash)
-		*slash = '\0';
-	if (ss_engine_load(getenv("STEPSCOPE_DUCKDB"), slash ? folder : NULL, problem) == SS_OK)
+	if (ss_engine_load(getenv("STEPSCOPE_DUCKDB"), getenv, problem) == SS_OK)
 		problem->code = SS_OK;
 }

@@ -32,8 +32,8 @@ enum ss_status cli_query_run(struct query *query, const struct ss_sql_text *text
 bool cli_query_is_list(const char *text, size_t length);
 
 /*
- * Loads DuckDB from STEPSCOPE_DUCKDB, from the program's folder, or from the system. Call
- * it before the sandbox is entered; the caller reports the problem later, if there is one.
+ * Loads DuckDB from STEPSCOPE_DUCKDB, or from where it is usually found. Call it before the
+ * sandbox is entered; the caller reports the problem later, if there is one.
  */
 void cli_engine_prepare(struct ss_error *problem);
 

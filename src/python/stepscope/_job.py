@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, TypeVar, Union
 
 from . import _core, _html
+from ._duckdb import find_duckdb
 from ._html import Text
 from ._table import Table
 from ._verdict import Finding, Findings, Verdict, WhatIf
@@ -204,9 +205,10 @@ class Job(Views):
 
         Tables are the views and the raw columns: ``slices``, ``links``, ``findings`` and so on. Of
         several statements the last one with rows counts; None: no statement has rows. Queries
-        reach no files, unless ``allow_files`` is true. STEPSCOPE_DUCKDB names the library.
+        reach no files, unless ``allow_files`` is true. DuckDB comes from STEPSCOPE_DUCKDB, from the
+        package ``duckdb`` (1.5.3 or newer: ``pip install stepscope[sql]``), or from the system.
         """
-        library = os.environ.get("STEPSCOPE_DUCKDB")
+        library = find_duckdb()
         table = self._session.sql(
             statements, library, allow_files, self._threads, self._memory_limit
         )
