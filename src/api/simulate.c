@@ -8,6 +8,7 @@
 #include "api/request/query.h"
 #include "api/sized.h"
 #include "api/write/writing.h"
+#include "read/codec.h"
 #include "sim/folder.h"
 #include "sim/plan.h"
 #include "stepscope.h"
@@ -92,7 +93,8 @@ static enum ss_status simulation_run(const struct ss_simulation *simulation,
 	};
 	struct ss_sim_folder_options options = {
 		.path = simulation->folder,
-		.plain = simulation->plain,
+		/* a build without gzip could not read its own files */
+		.plain = simulation->plain || ss_codec_gzip.missing,
 		.threads = simulation->threads,
 		.progress = simulation->progress,
 		.context = simulation->progress_context,

@@ -251,7 +251,7 @@ static int add_errors(PyObject *module, struct module *state)
 		state->errors[i] = PyErr_NewException(kinds[i].name, bases, NULL);
 		Py_XDECREF(bases);
 		if (!state->errors[i] ||
-		    PyModule_AddObjectRef(module, kinds[i].attribute, state->errors[i]) < 0)
+		    PyModule_AddObject(module, kinds[i].attribute, Py_NewRef(state->errors[i])) < 0)
 			return -1;
 	}
 	return 0;

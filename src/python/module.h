@@ -2,7 +2,7 @@
 /*
  * module.h - the C part of the Python module: sessions, tables, and how a call waits.
  *
- * It uses only the limited API of Python 3.11, so one build runs with 3.11 and every later version.
+ * It uses only the limited API of Python 3.9, so one build runs with 3.9 and every later version.
  * The user's interface is written in Python (stepscope/); the C part is what Python cannot do.
  */
 #ifndef SS_PYTHON_MODULE_H
@@ -33,10 +33,35 @@ const struct ArrowArray *shared_array(const struct shared *shared);
 bool shared_stream(struct shared *shared, struct ArrowArrayStream *out);
 
 #ifndef Py_LIMITED_API
-#define Py_LIMITED_API 0x030B0000
+#define Py_LIMITED_API 0x03090000
 #endif
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+
+/*
+ * Buffers are in the limited API since 3.11, PyUnicode_AsUTF8AndSize() since 3.10, as they were
+ * before: the layout and the numbers below are those of 3.9, whose types take these slots.
+ */
+#if Py_LIMITED_API < 0x030A0000
+const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *length);
+#endif
+#if Py_LIMITED_API < 0x030B0000
+struct py_view {
+	void *buf;
+	PyObject *obj;
+	Py_ssize_t len, itemsize;
+	int readonly, ndim;
+	char *format;
+	Py_ssize_t *shape, *strides, *suboffsets;
+	void *internal;
+};
+#define Py_buffer struct py_view
+#define PyBUF_WRITABLE 0x0001
+#define PyBUF_FORMAT 0x0004
+#define PyBUF_ND 0x0008
+#define PyBUF_STRIDES (0x0010 | PyBUF_ND)
+#define Py_bf_getbuffer 1
+#endif
 
 #include "stepscope_arrow.h"
 

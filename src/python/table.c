@@ -68,7 +68,16 @@ static int py_buffer_lend(PyObject *object, Py_buffer *view, int flags)
 	return 0;
 }
 
+/* The flag that says so is newer than Python 3.9. */
+static PyObject *py_refuse_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
+{
+	(void)arguments;
+	(void)named;
+	return PyErr_Format(PyExc_TypeError, "%R has no constructor", type);
+}
+
 static PyType_Slot buffer_slots[] = {
+	{ Py_tp_new, py_refuse_new },
 	{ Py_tp_dealloc, py_buffer_dealloc },
 	{ Py_bf_getbuffer, py_buffer_lend },
 	{ Py_tp_doc, (void *)(uintptr_t) "The bytes of a column." },
@@ -78,7 +87,7 @@ static PyType_Slot buffer_slots[] = {
 PyType_Spec buffer_spec = {
 	.name = "stepscope._core.Buffer",
 	.basicsize = sizeof(struct buffer),
-	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+	.flags = Py_TPFLAGS_DEFAULT,
 	.slots = buffer_slots,
 };
 
@@ -387,6 +396,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
+	{ Py_tp_new, py_refuse_new },
 	{ Py_tp_dealloc, py_table_dealloc },
 	{ Py_tp_methods, methods },
 	{ Py_sq_length, py_table_length },
@@ -397,6 +407,6 @@ static PyType_Slot slots[] = {
 PyType_Spec table_spec = {
 	.name = "stepscope._core.Table",
 	.basicsize = sizeof(struct py_table),
-	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+	.flags = Py_TPFLAGS_DEFAULT,
 	.slots = slots,
 };

@@ -24,11 +24,20 @@ union address {
 	struct sockaddr_in6 v6;
 };
 
+static bool random_fill(void *bytes, size_t length)
+{
+#ifdef __APPLE__
+	return getentropy(bytes, length) == 0;
+#else
+	return getrandom(bytes, length, 0) == (ssize_t)length;
+#endif
+}
+
 enum ss_status ss_token_make(char token[SS_TOKEN_LENGTH + 1], struct ss_error *err)
 {
 	unsigned char bytes[SS_TOKEN_LENGTH / 2];
 
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+	if (!random_fill(bytes, sizeof(bytes)))
 		return ss_fail(err, SS_ERR_IO, "cannot create a token: %s", strerror(errno));
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(token + 2 * i, 3, "%02x", bytes[i]);

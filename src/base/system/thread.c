@@ -12,6 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A clock that nobody can set back, where conditions can wait by one. */
+#ifdef __APPLE__
+#define GATE_CLOCK CLOCK_REALTIME
+#else
+#define GATE_CLOCK CLOCK_MONOTONIC
+#endif
+
 struct ss_gate {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
@@ -108,9 +115,10 @@ struct ss_gate *ss_gate_open(void)
 	if (!gate)
 		return NULL;
 	pthread_mutex_init(&gate->mutex, NULL);
-	/* a clock that nobody can set back */
 	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+#ifndef __APPLE__
+	pthread_condattr_setclock(&attributes, GATE_CLOCK);
+#endif
 	pthread_cond_init(&gate->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
 	return gate;
@@ -144,7 +152,7 @@ void ss_gate_wait_for(struct ss_gate *gate, uint32_t milliseconds)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
+	clock_gettime(GATE_CLOCK, &until);
 	until.tv_sec += milliseconds / 1000;
 	until.tv_nsec += (long)(milliseconds % 1000) * 1000000;
 	if (until.tv_nsec >= 1000000000) {
