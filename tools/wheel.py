@@ -4,13 +4,15 @@
 
     tools/wheel.py FOLDER [--libraries FOLDER]
 
-The archive comes first and the wheel is built from it, so what is published builds from what is
-published. Libraries are linked in (tools/libraries makes them, here or in the folder given), and
-the wheel's name says which C library it needs: that is read from its symbols, not assumed. Files in
-both have the time of the last commit (or SOURCE_DATE_EPOCH): two builds give the same bytes.
+The archive (tools/source_archive, and what pip wants in it) comes first and the wheel is built from
+it, so what is published builds from what is published, whoever owns the checkout. Libraries are
+linked in (tools/libraries makes them, here or in the folder given), and the wheel's name says which
+C library it needs: that is read from its symbols, not assumed. Files in both have the time of the
+last commit (or SOURCE_DATE_EPOCH): two builds give the same bytes.
 """
 
 import argparse
+import gzip
 import os
 import pathlib
 import re
@@ -24,6 +26,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Parts of the C library, the only ones that a wheel may ask for.
 SYSTEM = re.compile(r"(libc|libm|libpthread|libdl|librt)\.so\.\d+|ld-linux.*\.so\.\d+")
 NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
+# Where the pages are that the README links to, for readers of the package's own page.
+ADDRESS = "https://github.com/stepscope/stepscope/blob/main"
+RELATIVE_LINK = re.compile(r"\]\((?!https?:|#)([^)]+)\)")
 GLIBC = re.compile(r"GLIBC_(\d+)\.(\d+)")
 # Packages of Debian, and what shows that one is there.
 TOOLS = {
@@ -44,16 +49,46 @@ def run(command, **options):
     return done.stdout
 
 
-def build(source, what, out, libraries):
-    """One of sdist and wheel, by meson-python, with Debian's Python before any other."""
+def build_wheel(source, out, libraries):
+    """By meson-python, with Debian's Python before any other."""
     environment = dict(os.environ)
     environment["PATH"] = "/usr/bin:" + environment["PATH"]
-    if libraries:
-        environment["PKG_CONFIG_PATH"] = str(libraries / "lib/pkgconfig")
+    environment["PKG_CONFIG_PATH"] = str(libraries / "lib/pkgconfig")
     run(
-        ["/usr/bin/python3", "-m", "build", f"--{what}", "--no-isolation", "--outdir", out, source],
+        ["/usr/bin/python3", "-m", "build", "--wheel", "--no-isolation", "--outdir", out, source],
         env=environment,
     )
+    (wheel,) = out.glob("*.whl")
+    return wheel
+
+
+def unpack_source(work):
+    """The last commit with the built page; links of the README lead to the repository."""
+    archive = pathlib.Path(run([ROOT / "tools/source_archive", work]).strip())
+    with tarfile.open(archive) as packed:
+        packed.extractall(work / "source")
+    (source,) = (work / "source").iterdir()
+    readme = source / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    readme.write_text(RELATIVE_LINK.sub(rf"]({ADDRESS}/\1)", text), encoding="utf-8")
+    return source
+
+
+def pack_sdist(source, metadata, out):
+    """The sources with the metadata of the wheel, as pip wants them; the same bytes every time."""
+    (source / "PKG-INFO").write_bytes(metadata)
+    target = out / f"{source.name}.tar.gz"
+
+    def plain(member):
+        member.uid = member.gid = 0
+        member.uname = member.gname = ""
+        member.mtime = int(os.environ["SOURCE_DATE_EPOCH"])
+        member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+        return member
+
+    with gzip.GzipFile(target, "wb", mtime=0) as packed, \
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        archive.add(source, source.name, filter=plain)
 
 
 def check_tools():
@@ -101,14 +136,18 @@ def finish(wheel, source, libraries, out, work):
     major, minor = needed_c_library(module)
     (information,) = unpacked.glob("*.dist-info")
     tag = information / "WHEEL"
-    text, count = re.subn(r"-linux_(\w+)", rf"-manylinux_{major}_{minor}_\1", tag.read_text())
+    # meson-python names the version that builds; the limited API is that of src/python/module.h
+    text, count = re.subn(
+        r"cp\d+-abi3-linux_(\w+)", rf"cp39-abi3-manylinux_{major}_{minor}_\1", tag.read_text()
+    )
     if count != 1:
-        sys.exit(f"wheel: the tag of '{wheel.name}' is not that of a Linux machine")
+        sys.exit(f"wheel: '{wheel.name}' is not abi3 for a Linux machine")
     tag.write_text(text)
     add_licences(information, source, libraries)
     for path in unpacked.rglob("*"):  # whatever the umask
         path.chmod(0o755 if path.is_dir() else 0o644)
     run(["/usr/bin/python3", "-m", "wheel", "pack", unpacked, "--dest-dir", out])
+    return (information / "METADATA").read_bytes()
 
 
 def main():
@@ -123,17 +162,13 @@ def main():
         work = pathlib.Path(name)
         libraries = (options.libraries or work / "libraries").resolve()
         run([ROOT / "tools/libraries", libraries])
-        build(ROOT, "sdist", work / "sdist", None)
-        (archive,) = (work / "sdist").glob("*.tar.gz")
-        with tarfile.open(archive) as packed:
-            packed.extractall(work / "source")
-        (source,) = (work / "source").iterdir()
-        build(source, "wheel", work / "built", libraries)
-        (wheel,) = (work / "built").glob("*.whl")
+        source = unpack_source(work)
+        built = shutil.copytree(source, work / "build" / source.name)
+        wheel = build_wheel(built, work / "built", libraries)
         (work / "finished").mkdir()
         options.folder.mkdir(parents=True, exist_ok=True)
-        finish(wheel, source, libraries, options.folder.resolve(), work / "finished")
-        shutil.copy(archive, options.folder)
+        metadata = finish(wheel, source, libraries, options.folder.resolve(), work / "finished")
+        pack_sdist(source, metadata, options.folder)
     for path in sorted(options.folder.iterdir()):
         print(f"{path.stat().st_size:>10,} {path.name}")
 
