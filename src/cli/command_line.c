@@ -346,8 +346,10 @@ static size_t find_outputs(const struct command *command, const struct arguments
 		if (!(option->takers & command->takers) || option->kind != SS_OPTION_OUTPUT ||
 		    !path)
 			continue;
-		out[count++] = path;
 		is_beside = is_beside && option->letter != 'o';
+		/* standard output is no file */
+		if (strcmp(path, "-") != 0)
+			out[count++] = path;
 	}
 	for (size_t i = 0; is_beside && i < arguments->path_count; i++)
 		out[count++] = arguments->paths[i];

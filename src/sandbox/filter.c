@@ -8,12 +8,19 @@
 #include "sandbox/sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 /*
@@ -23,7 +30,7 @@
 #define FILTER_BYTES ((size_t)120 * 1024)
 
 static const int reading[] = {
-	/* files; Landlock restricts where they may be written */
+	/* files */
 	SCMP_SYS(read),
 	SCMP_SYS(readv),
 	SCMP_SYS(pread64),
@@ -53,25 +60,8 @@ static const int reading[] = {
 	SCMP_SYS(getcwd),
 	SCMP_SYS(fadvise64),
 	SCMP_SYS(readahead),
-	SCMP_SYS(rename),
-	SCMP_SYS(renameat),
-	SCMP_SYS(renameat2),
-	SCMP_SYS(link),
-	SCMP_SYS(linkat),
 	SCMP_SYS(inotify_init1),
 	SCMP_SYS(inotify_add_watch),
-	SCMP_SYS(unlink),
-	SCMP_SYS(unlinkat),
-	SCMP_SYS(mkdir),
-	SCMP_SYS(mkdirat),
-	SCMP_SYS(rmdir),
-	SCMP_SYS(fchmod),
-	SCMP_SYS(umask),
-	SCMP_SYS(fsync),
-	SCMP_SYS(fdatasync),
-	SCMP_SYS(ftruncate),
-	SCMP_SYS(fallocate),
-	SCMP_SYS(fcntl),
 	SCMP_SYS(flock),
 	SCMP_SYS(dup),
 	SCMP_SYS(dup2),
@@ -83,19 +73,16 @@ static const int reading[] = {
 	SCMP_SYS(munmap),
 	SCMP_SYS(mremap),
 	SCMP_SYS(madvise),
-	SCMP_SYS(mincore),
 	SCMP_SYS(futex),
 	SCMP_SYS(set_robust_list),
 	SCMP_SYS(rseq),
 	SCMP_SYS(membarrier),
 	SCMP_SYS(sched_yield),
 	SCMP_SYS(sched_getaffinity),
-	SCMP_SYS(sched_setaffinity),
 	SCMP_SYS(exit),
 	SCMP_SYS(exit_group),
 	SCMP_SYS(getpid),
 	SCMP_SYS(gettid),
-	SCMP_SYS(tgkill),
 	/* signals, time, and properties of the process and the system */
 	SCMP_SYS(rt_sigaction),
 	SCMP_SYS(rt_sigprocmask),
@@ -123,18 +110,87 @@ static const int reading[] = {
 	SCMP_SYS(getgid),
 	SCMP_SYS(getegid),
 	SCMP_SYS(getppid),
-	SCMP_SYS(prlimit64),
-	SCMP_SYS(ioctl),
 };
 
-/* Accepts incoming connections; outgoing ones stay forbidden. */
-static const int listening[] = {
-	SCMP_SYS(socket),     SCMP_SYS(bind),         SCMP_SYS(listen),        SCMP_SYS(accept),
-	SCMP_SYS(accept4),    SCMP_SYS(getsockname),  SCMP_SYS(getpeername),   SCMP_SYS(setsockopt),
-	SCMP_SYS(getsockopt), SCMP_SYS(recvfrom),     SCMP_SYS(recvmsg),       SCMP_SYS(sendto),
-	SCMP_SYS(sendmsg),    SCMP_SYS(sendmmsg),     SCMP_SYS(shutdown),      SCMP_SYS(sendfile),
-	SCMP_SYS(eventfd2),   SCMP_SYS(epoll_create), SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl),
-	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
+/* For commands with an output; Landlock restricts where. */
+static const int writing[] = {
+	SCMP_SYS(rename),    SCMP_SYS(renameat),  SCMP_SYS(renameat2), SCMP_SYS(link),
+	SCMP_SYS(linkat),    SCMP_SYS(unlink),    SCMP_SYS(unlinkat),  SCMP_SYS(mkdir),
+	SCMP_SYS(mkdirat),   SCMP_SYS(rmdir),     SCMP_SYS(umask),     SCMP_SYS(fsync),
+	SCMP_SYS(fdatasync), SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
+};
+
+/*
+ * For the server, whose socket listens before the filter is there: it takes connections and cannot
+ * make one. sendmsg is missing because a filter cannot see the address that it sends to.
+ */
+static const int serving[] = {
+	SCMP_SYS(accept),     SCMP_SYS(accept4),  SCMP_SYS(getsockname), SCMP_SYS(getpeername),
+	SCMP_SYS(getsockopt), SCMP_SYS(recvfrom), SCMP_SYS(shutdown),    SCMP_SYS(eventfd2),
+};
+
+/* One argument of a call: `value` in the bits of `mask`. */
+struct argument {
+	unsigned index;
+	scmp_datum_t mask, value;
+};
+
+/* A call with certain arguments; unused ones have no mask. */
+struct limited {
+	int call;
+	struct argument arguments[2];
+};
+
+/* The kernel reads these arguments as 32 bits, and some C libraries extend their sign. */
+#define INT_IS(index, value)                         \
+	{                                            \
+		index, 0xffffffff, (uint32_t)(value) \
+	}
+#define ALL_BITS (~(scmp_datum_t)0)
+
+#ifndef CLONE_NEWCGROUP
+#define CLONE_NEWCGROUP 0x02000000
+#endif
+#define NEW_SPACES                                                                            \
+	((unsigned)CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | \
+	 CLONE_NEWNET | CLONE_NEWCGROUP)
+
+/* isatty() of glibc 2.42 and later; the headers have it together with another struct termios. */
+#define TERMINAL_STATE_2 0x802c542a
+
+static const struct limited limited[] = {
+	/* threads but not processes; clone3 is missing because a filter cannot see its flags */
+	{ SCMP_SYS(clone), { { 0, CLONE_THREAD | NEW_SPACES, CLONE_THREAD } } },
+	/* memory that is not executable */
+	{ SCMP_SYS(mmap), { { 2, PROT_EXEC, 0 } } },
+	{ SCMP_SYS(mprotect), { { 2, PROT_EXEC, 0 } } },
+	/* is it a terminal, and how wide? Other requests type into it or change it. */
+	{ SCMP_SYS(ioctl), { INT_IS(1, TCGETS) } },
+	{ SCMP_SYS(ioctl), { INT_IS(1, TERMINAL_STATE_2) } },
+	{ SCMP_SYS(ioctl), { INT_IS(1, TIOCGWINSZ) } },
+	/* not who gets a signal when data arrives: that reaches other processes */
+	{ SCMP_SYS(fcntl), { INT_IS(1, F_DUPFD) } },
+	{ SCMP_SYS(fcntl), { INT_IS(1, F_DUPFD_CLOEXEC) } },
+	{ SCMP_SYS(fcntl), { INT_IS(1, F_GETFD) } },
+	{ SCMP_SYS(fcntl), { INT_IS(1, F_SETFD) } },
+	{ SCMP_SYS(fcntl), { INT_IS(1, F_GETFL) } },
+	{ SCMP_SYS(fcntl), { INT_IS(1, F_SETFL) } },
+	{ SCMP_SYS(fcntl), { INT_IS(1, F_GETLK) } },
+	{ SCMP_SYS(fcntl), { INT_IS(1, F_SETLK) } },
+	/* the limits of this process only */
+	{ SCMP_SYS(prlimit64), { INT_IS(0, 0) } },
+};
+
+static const struct limited limited_writing[] = {
+	/* no file that runs with the rights of its owner */
+	{ SCMP_SYS(fchmod), { { 1, 0xfffffe00, 0 } } },
+};
+
+static const struct limited limited_serving[] = {
+	/* to whom the socket is connected; fast open would connect it */
+	{ SCMP_SYS(sendto), { { 3, MSG_FASTOPEN, 0 }, { 4, ALL_BITS, 0 } } },
+	{ SCMP_SYS(setsockopt), { INT_IS(1, IPPROTO_TCP), INT_IS(2, TCP_NODELAY) } },
+	{ SCMP_SYS(setsockopt), { INT_IS(1, IPPROTO_TCP), INT_IS(2, TCP_CORK) } },
 };
 
 /* These return 0 or, like libseccomp, a negative errno. */
@@ -149,21 +205,34 @@ static int allow_all(scmp_filter_ctx filter, const int *calls, size_t count)
 	return result;
 }
 
-/*
- * Allows threads but not processes, and memory that is not executable. clone3 stays forbidden,
- * because a filter cannot see its flags.
- */
-static int allow_some(scmp_filter_ctx filter)
+static int allow_limited(scmp_filter_ctx filter, const struct limited *rows, size_t count)
 {
-	const struct scmp_arg_cmp thread = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD);
-	const struct scmp_arg_cmp not_run = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-	int result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, thread);
+	int result = 0;
 
-	if (result == 0)
-		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, not_run);
-	if (result == 0)
-		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, not_run);
+	for (size_t i = 0; i < count && result == 0; i++) {
+		struct scmp_arg_cmp compare[2];
+		unsigned used = 0;
+
+		for (; used < 2 && rows[i].arguments[used].mask; used++)
+			compare[used] = (struct scmp_arg_cmp){
+				.arg = rows[i].arguments[used].index,
+				.op = SCMP_CMP_MASKED_EQ,
+				.datum_a = rows[i].arguments[used].mask,
+				.datum_b = rows[i].arguments[used].value,
+			};
+		if (rows[i].call >= 0)
+			result = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rows[i].call, used,
+							compare);
+	}
 	return result;
+}
+
+/* raise() and abort() signal this process; its number is known only now. */
+static int allow_own_signals(scmp_filter_ctx filter)
+{
+	const struct limited own = { SCMP_SYS(tgkill), { INT_IS(0, getpid()) } };
+
+	return allow_limited(filter, &own, 1);
 }
 
 /*
@@ -181,17 +250,25 @@ static bool filter_has_memory(void)
 	return block;
 }
 
-static int filter_load(scmp_filter_ctx filter, bool listens)
+static int filter_load(scmp_filter_ctx filter, const struct sandbox_needs *needs)
 {
 	int result;
 
 	/* a binary tree instead of a list, because reading makes many calls */
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	result = allow_all(filter, reading, sizeof(reading) / sizeof(reading[0]));
-	if (result == 0 && listens)
-		result = allow_all(filter, listening, sizeof(listening) / sizeof(listening[0]));
+	result = allow_all(filter, reading, SS_COUNT(reading));
 	if (result == 0)
-		result = allow_some(filter);
+		result = allow_limited(filter, limited, SS_COUNT(limited));
+	if (result == 0)
+		result = allow_own_signals(filter);
+	if (result == 0 && needs->output_count)
+		result = allow_all(filter, writing, SS_COUNT(writing));
+	if (result == 0 && needs->output_count)
+		result = allow_limited(filter, limited_writing, SS_COUNT(limited_writing));
+	if (result == 0 && needs->serves)
+		result = allow_all(filter, serving, SS_COUNT(serving));
+	if (result == 0 && needs->serves)
+		result = allow_limited(filter, limited_serving, SS_COUNT(limited_serving));
 	return result == 0 ? seccomp_load(filter) : result;
 }
 
@@ -201,13 +278,13 @@ bool filter_is_there(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) != 0 && errno == EFAULT;
 }
 
-enum sandbox_state filter_enter(bool listens)
+enum sandbox_state filter_enter(const struct sandbox_needs *needs)
 {
 	scmp_filter_ctx filter = filter_has_memory() ? seccomp_init(SCMP_ACT_ERRNO(ENOSYS)) : NULL;
 	int result = -ENOMEM;
 
 	if (filter) {
-		result = filter_load(filter, listens);
+		result = filter_load(filter, needs);
 		seccomp_release(filter);
 	}
 	errno = -result;

@@ -9,8 +9,8 @@ bool filter_is_there(void)
 	return false;
 }
 
-enum sandbox_state filter_enter(bool listens)
+enum sandbox_state filter_enter(const struct sandbox_needs *needs)
 {
-	(void)listens;
+	(void)needs;
 	return SANDBOX_ABSENT;
 }

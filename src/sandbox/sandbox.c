@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sandbox.c - enters the sandbox: no_new_privs, which the others require; Landlock, which allows
- * writes only to the output, no new programs, and TCP only for the server; then the filter.
+ * writes only to the output, no new programs, and no TCP; then the filter.
  *
  * The constants are copied from the kernel's interface, which has versions (ABI), because the
  * headers of a distribution can be older than its kernel.
@@ -26,7 +26,7 @@
 #define SYS_landlock_restrict_self 446
 #endif
 
-enum { ASK_VERSION = 1, RULE_PATH = 1, RULE_PORT = 2 };
+enum { ASK_VERSION = 1, RULE_PATH = 1 };
 
 enum {
 	RUN = 1 << 0,
@@ -57,10 +57,6 @@ struct ruleset {
 struct path_rule {
 	uint64_t allowed;
 	int32_t folder;
-};
-
-struct port_rule {
-	uint64_t allowed, port;
 };
 
 static int landlock_abi(void)
@@ -176,16 +172,6 @@ static enum sandbox_state landlock_state(bool is_closed)
 								     : SANDBOX_ABSENT;
 }
 
-static bool close_lock(int set, const struct sandbox_needs *needs, bool has_ports)
-{
-	struct port_rule port = { .allowed = BIND, .port = needs->port };
-
-	if (needs->listens && has_ports &&
-	    syscall(SYS_landlock_add_rule, set, RULE_PORT, &port, 0) != 0)
-		return false;
-	return syscall(SYS_landlock_restrict_self, set, 0) == 0;
-}
-
 static enum sandbox_state landlock_enter(const struct sandbox_needs *needs)
 {
 	int abi = landlock_abi();
@@ -204,7 +190,7 @@ static enum sandbox_state landlock_enter(const struct sandbox_needs *needs)
 				  OF_FILE & rules.files))
 			state = SANDBOX_FAILED;
 	if (state == SANDBOX_CLOSED)
-		state = landlock_state(close_lock(set, needs, rules.net));
+		state = landlock_state(syscall(SYS_landlock_restrict_self, set, 0) == 0);
 	reason = errno;
 	close(set);
 	errno = reason;
@@ -229,6 +215,6 @@ enum sandbox_state sandbox_enter(const struct sandbox_needs *needs)
 	files = landlock_enter(needs);
 	if (files == SANDBOX_FAILED)
 		return files;
-	calls = filter_enter(needs->listens);
+	calls = filter_enter(needs);
 	return calls == SANDBOX_ABSENT ? files : calls;
 }

@@ -3,9 +3,9 @@
  * sandbox.h - a process that reads untrusted files gives up the rights it does not need.
  *
  * Three mechanisms of Linux, each used if the running kernel has it: no new privileges, Landlock
- * (writes only to the output, no new programs, TCP only for the server), and a seccomp filter (no
- * new processes, no sockets except the server's, no code generated at run time). They apply to
- * threads that start afterwards, so call this before the first thread.
+ * (writes only to the output, no new programs, no TCP), and a seccomp filter (no new processes, no
+ * new sockets, no typing into the terminal, no code generated at run time). They apply to threads
+ * that start afterwards, so call this before the first thread, and after the server listens.
  */
 #ifndef SS_SANDBOX_SANDBOX_H
 #define SS_SANDBOX_SANDBOX_H
@@ -23,8 +23,7 @@ struct sandbox_needs {
 	 * (Linux 5.19) and forbids it before, so older kernels use only the filter then.
 	 */
 	bool moves;
-	bool listens; /* TCP on `port`; 0: any port */
-	uint16_t port;
+	bool serves; /* takes connections of a socket that listens already */
 };
 
 /* What this build and the running kernel offer. */
@@ -45,7 +44,7 @@ enum sandbox_state {
 enum sandbox_state sandbox_enter(const struct sandbox_needs *needs);
 
 /* filter.c: the seccomp filter. */
-enum sandbox_state filter_enter(bool listens);
+enum sandbox_state filter_enter(const struct sandbox_needs *needs);
 bool filter_is_there(void);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * listen.c - binds the port. libmicrohttpd could do it, but would not say why it failed.
  */
-#include "serve/server.h"
+#include "serve/serve.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,6 +13,8 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "serve/server.h"
 
 /* Pending connections: as many as are served at once. */
 #define BACKLOG 256
@@ -92,6 +94,7 @@ enum ss_status ss_listen(const char *host, uint16_t port, struct ss_listener *ou
 	union address address;
 	int reason;
 
+	host = host ? host : "127.0.0.1";
 	*out = (struct ss_listener){ .socket = -1 };
 	if (!read_address(host, port, &address, out))
 		return ss_fail(
@@ -104,6 +107,7 @@ enum ss_status ss_listen(const char *host, uint16_t port, struct ss_listener *ou
 	reason = errno;
 	if (out->socket >= 0)
 		close(out->socket);
+	out->socket = -1;
 	if (reason == EADDRINUSE)
 		return ss_fail(err, SS_ERR_IO,
 			       "port %u of %s is in use: choose another one, or 0 for any that is "

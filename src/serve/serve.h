@@ -5,6 +5,7 @@
  * The caller starts the server before it loads anything, so that the page is available at once and
  * can show the progress; then it loads and waits beside the workers:
  *
+ *     ss_listen(host, port, &listener, &err)  before the sandbox is entered: it allows no sockets
  *     ss_server_start(&options, &server, &err)
  *     ss_server_run(server, body, context)    body: load, ss_server_open(), wait for Ctrl-C
  *     ss_server_close(server)
@@ -20,17 +21,29 @@
 
 struct ss_own_routes; /* api/viewer/route.h */
 
+/* A socket that listens. */
+struct ss_listener {
+	int socket;
+	uint16_t port;
+	bool is_ipv6, is_loopback, is_any;
+	char address[64]; /* as it stands in a link: "127.0.0.1", "[::1]" */
+};
+
+/* `host`: an address, or "localhost"; NULL: 127.0.0.1. `port` 0: any free port. */
+SS_MUST_USE
+enum ss_status ss_listen(const char *host, uint16_t port, struct ss_listener *out,
+			 struct ss_error *err);
+
 struct ss_server_options {
-	const char *host;    /* an address to listen on; NULL: 127.0.0.1 */
-	const char *machine; /* host name to accept in Host headers; NULL: only loopback */
-	uint16_t port;       /* 0: any free port */
+	struct ss_listener listener; /* the server closes it, also if it does not start */
+	const char *machine;         /* host name to accept in Host headers; NULL: only loopback */
 	/* Routes of the command, for all open runs; borrowed, may be NULL. */
 	const struct ss_own_routes *own;
 };
 
 struct ss_server;
 
-/* Listens, and serves the page. */
+/* Serves the page. */
 SS_MUST_USE
 enum ss_status ss_server_start(const struct ss_server_options *options, struct ss_server **out,
 			       struct ss_error *err);

@@ -13,8 +13,6 @@
 #include <microhttpd.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "api/renderers.h"
@@ -23,20 +21,14 @@
 #include "serve/guard.h"
 #include "serve/server.h"
 
-/* A browser opens 6 connections per server; enough for several people and scripts at once. */
-#define CONNECTIONS_MAX 256
-
 /* Per address, if other machines can reach the server at all. */
 #define CONNECTIONS_OF_ADDRESS 64
 
 /* Memory of one connection for both heads: the guard's limits plus the sentence of a refusal. */
 #define CONNECTION_BYTES 65536
 
-/* Programs send requests, not people: a slower client blocks a connection that others need. */
-#define REQUEST_SECONDS 30
-
-/* Long enough for a large answer through a tunnel of 100 kB/s. */
-#define ANSWER_SECONDS 300
+/* What is sent at a time: larger pieces are no faster on loopback. */
+#define PIECE_BYTES ((size_t)256 * 1024)
 
 static const char no_viewer[] =
 	"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>stepscope</title>"
@@ -44,13 +36,6 @@ static const char no_viewer[] =
 	"(<code>/api/ask/ROUTE</code>), but it was built without the page that shows them. "
 	"Build the page in <code>ui/</code> (<code>npm ci &amp;&amp; npm run "
 	"build</code>), then build stepscope again.</p></html>\n";
-
-/* An open connection, for ss_server_sweep(). */
-struct connection_slot {
-	int socket;
-	bool is_used, is_answered; /* answered: the request is complete, its answer not yet sent */
-	time_t since;
-};
 
 struct ss_server {
 	struct ss_memory memory;
@@ -60,8 +45,7 @@ struct ss_server {
 	struct ss_listener listener;
 	struct ss_state state;
 	struct ss_workers workers;
-	struct ss_gate *gate; /* guards the slots */
-	struct connection_slot slots[CONNECTIONS_MAX];
+	struct ss_connections connections;
 	char link[160];
 };
 
@@ -75,14 +59,6 @@ struct exchange {
 	size_t bytes; /* of this struct and the target */
 	char target[];
 };
-
-static time_t server_clock_s(void)
-{
-	struct timespec time = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec;
-}
 
 static bool response_add_header(struct MHD_Response *response, const char *name, const char *value)
 {
@@ -113,6 +89,22 @@ static void release_text(void *context)
 	ss_text_release(&text);
 }
 
+/*
+ * Copies a piece of a body. From a body in memory MHD would send head and body with sendmsg, which
+ * the sandbox does not allow.
+ */
+static ssize_t read_body(void *context, uint64_t at, char *out, size_t room)
+{
+	memcpy(out, (const char *)context + at, room);
+	return (ssize_t)room;
+}
+
+static struct MHD_Response *response_new(size_t bytes, void *body, void (*release)(void *body))
+{
+	return MHD_create_response_from_callback(bytes, bytes < PIECE_BYTES ? bytes : PIECE_BYTES,
+						 read_body, body, release);
+}
+
 /* Sends the text, which MHD then owns. */
 static enum MHD_Result send_text(struct MHD_Connection *connection, uint32_t status,
 				 const char *media_type, bool is_gzip, struct ss_text *body)
@@ -121,12 +113,9 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, uint32_t sta
 	enum MHD_Result result = MHD_NO;
 
 	/* MHD does not free an empty body */
-	response = body->data ? MHD_create_response_from_buffer_with_free_callback_cls(body->length,
-										       body->data,
-										       release_text,
-										       body->data)
-			      : MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-	if (!response)
+	response = body->length ? response_new(body->length, body->data, release_text)
+				: MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	if (!response || !body->length)
 		ss_text_release(body);
 	*body = (struct ss_text){ 0 };
 	if (!response)
@@ -239,19 +228,12 @@ static enum MHD_Result take_line(void *context, enum MHD_ValueKind kind, const c
 	return MHD_YES;
 }
 
-static void connection_mark(struct MHD_Connection *connection, struct ss_server *server,
-			    bool is_answered)
+static struct ss_connection *connection_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct connection_slot *slot = info ? info->socket_context : NULL;
 
-	if (!slot)
-		return;
-	ss_gate_lock(server->gate);
-	slot->is_answered = is_answered;
-	slot->since = server_clock_s();
-	ss_gate_unlock(server->gate);
+	return info ? info->socket_context : NULL;
 }
 
 /* Checks the head; true: the request was refused at once, and *result is MHD's result. */
@@ -262,8 +244,10 @@ static bool exchange_read_head(struct exchange *exchange, const char *method,
 
 	exchange->is_read = true;
 	MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, take_line, &head);
-	connection_mark(exchange->connection, exchange->server, true);
 	exchange->verdict = ss_guard_check(&exchange->server->guard, &head);
+	ss_connection_begin(&exchange->server->connections, connection_of(exchange->connection),
+			    exchange->verdict.status == MHD_HTTP_OK &&
+				    exchange->verdict.resource != SS_RESOURCE_PAGE);
 	exchange->task.takes_gzip = ss_head_takes_gzip(&head);
 	exchange->has_page = ss_page.length && ss_head_has_tag(&head, ss_page.tag);
 	/* refused before the body arrives: it is not read, and the connection ends */
@@ -329,7 +313,7 @@ static void server_on_end(void *context, struct MHD_Connection *connection, void
 	struct ss_server *server = context;
 
 	(void)reason;
-	connection_mark(connection, server, false);
+	ss_connection_end(&server->connections, connection_of(connection));
 	if (exchange) {
 		ss_text_release(&exchange->task.answer.body);
 		ss_memory_free(&server->memory, exchange, exchange->bytes);
@@ -342,42 +326,19 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 			    enum MHD_ConnectionNotificationCode code)
 {
 	struct ss_server *server = context;
-	struct connection_slot *slot = *state;
+	const union MHD_ConnectionInfo *info;
 
-	ss_gate_lock(server->gate);
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		if (slot)
-			slot->is_used = false;
-	} else {
-		const union MHD_ConnectionInfo *info =
-			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-		size_t i = 0;
-
-		while (i < CONNECTIONS_MAX && server->slots[i].is_used)
-			i++;
-		if (info && i < CONNECTIONS_MAX) {
-			server->slots[i] = (struct connection_slot){ info->connect_fd, true, false,
-								     server_clock_s() };
-			*state = &server->slots[i];
-		}
+		ss_connections_drop(&server->connections, *state);
+		return;
 	}
-	ss_gate_unlock(server->gate);
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	*state = info ? ss_connections_take(&server->connections, info->connect_fd) : NULL;
 }
 
 void ss_server_sweep(struct ss_server *server)
 {
-	time_t moment = server_clock_s();
-
-	ss_gate_lock(server->gate);
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
-		struct connection_slot *slot = &server->slots[i];
-		time_t limit = slot->is_answered ? ANSWER_SECONDS : REQUEST_SECONDS;
-
-		/* MHD notices the end of the connection and closes it */
-		if (slot->is_used && moment - slot->since > limit)
-			shutdown(slot->socket, SHUT_RDWR);
-	}
-	ss_gate_unlock(server->gate);
+	ss_connections_sweep(&server->connections);
 }
 
 static bool make_page(struct ss_server *server)
@@ -388,7 +349,7 @@ static bool make_page(struct ss_server *server)
 	} bytes = { .constant = ss_page.length ? (const void *)ss_page.bytes : no_viewer };
 	size_t length = ss_page.length ? ss_page.length : sizeof(no_viewer) - 1;
 
-	server->page = MHD_create_response_from_buffer(length, bytes.lent, MHD_RESPMEM_PERSISTENT);
+	server->page = response_new(length, bytes.lent, NULL);
 	if (!server->page)
 		return false;
 	/* no-cache: the browser keeps the page, but validates its tag each time */
@@ -414,9 +375,9 @@ static enum ss_status start_daemon(struct ss_server *server, struct ss_error *er
 	server->daemon = MHD_start_daemon(
 		flags, server->listener.port, NULL, NULL, server_on_request, server,
 		MHD_OPTION_LISTEN_SOCKET, server->listener.socket, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned)CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_address,
+		(unsigned)SS_CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_address,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)REQUEST_SECONDS,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SS_REQUEST_SECONDS,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, server_on_target,
 		server, MHD_OPTION_NOTIFY_COMPLETED, server_on_end, server,
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_END);
@@ -434,13 +395,11 @@ static enum ss_status server_prepare(struct ss_server *server,
 	bool has_memory = ss_workers_init(&server->workers, exchange_finish_task);
 
 	has_memory = ss_state_init(&server->state) && has_memory;
-	server->gate = ss_gate_open();
-	if (!has_memory || !server->gate || !make_page(server))
+	has_memory = ss_connections_init(&server->connections) && has_memory;
+	if (!has_memory || !make_page(server))
 		return ss_fail_memory(err, "the server");
 	guard->own = options->own;
 	SS_TRY(ss_token_make(guard->token, err));
-	SS_TRY(ss_listen(options->host ? options->host : "127.0.0.1", options->port,
-			 &server->listener, err));
 	if (!server->listener.is_loopback) {
 		snprintf(guard->address, sizeof(guard->address), "%s", server->listener.address);
 		snprintf(guard->name, sizeof(guard->name), "%s",
@@ -462,10 +421,12 @@ enum ss_status ss_server_start(const struct ss_server_options *options, struct s
 
 	ss_memory_init(&outside, 0);
 	server = ss_memory_resize(&outside, NULL, 0, sizeof(*server));
-	if (!server)
+	if (!server) {
+		close(options->listener.socket);
 		return ss_fail_memory(err, "the server");
+	}
 	memset(server, 0, sizeof(*server));
-	server->listener.socket = -1;
+	server->listener = options->listener;
 	ss_memory_init(&server->memory, 0);
 	status = server_prepare(server, options, err);
 	if (status == SS_OK)
@@ -539,14 +500,14 @@ void ss_server_close(struct ss_server *server)
 
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon); /* closes its socket as well */
-	else if (server->listener.socket >= 0)
+	else
 		close(server->listener.socket);
 	if (server->page)
 		MHD_destroy_response(server->page);
 	assert(server->memory.used_bytes == 0);
 	ss_workers_release(&server->workers);
 	ss_state_release(&server->state);
-	ss_gate_close(server->gate);
+	ss_connections_release(&server->connections);
 	ss_memory_init(&outside, 0);
 	ss_memory_free(&outside, server, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.h - the parts of the server that know no HTTP: workers, state, and the socket.
+ * server.h - the parts of the server that know no HTTP: workers, state, connections, the token.
  *
  * Two workers answer requests: one for routes that are `apart`, one for the others.
  * ss_ask() allows one request of each kind at a time. One worker per kind keeps that rule without
@@ -9,6 +9,8 @@
  */
 #ifndef SS_SERVE_SERVER_H
 #define SS_SERVE_SERVER_H
+
+#include <time.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -103,19 +105,51 @@ bool ss_state_is_ready(struct ss_state *state);
 /* {"schema":"stepscope.state/1","state":"loading",...} */
 void ss_state_write(struct ss_state *state, struct ss_text *out);
 
-/* --- listen.c: the listening socket, and the token that requests must have ----------------- */
+/* --- connections.c: connections with and without the token ---------------------------------- */
 
-struct ss_listener {
+/* A browser opens 6 connections per server; enough for several people and scripts at once. */
+#define SS_CONNECTIONS_MAX 256
+
+/* Programs send requests, not people: a slower client blocks a connection that others need. */
+#define SS_REQUEST_SECONDS 30
+
+struct ss_connection {
 	int socket;
-	uint16_t port;
-	bool is_ipv6, is_loopback, is_any;
-	char address[64]; /* as it stands in a link: "127.0.0.1", "[::1]" */
+	bool is_used, is_answered; /* answered: the request is complete, its answer not yet sent */
+	bool is_trusted;           /* a request had the token */
+	bool is_ending;            /* shut down; the library closes it next */
+	time_t since;
+	uint64_t turn; /* the oldest has the least */
 };
 
-/* `host`: an address, or "localhost"; `port` 0: any free port. */
+struct ss_connections {
+	struct ss_gate *gate;
+	struct ss_connection items[SS_CONNECTIONS_MAX];
+	uint64_t turns;
+};
+
+/* False without memory. */
 SS_MUST_USE
-enum ss_status ss_listen(const char *host, uint16_t port, struct ss_listener *out,
-			 struct ss_error *err);
+bool ss_connections_init(struct ss_connections *connections);
+void ss_connections_release(struct ss_connections *connections);
+
+/*
+ * A new connection; NULL: there are too many. Before that happens, ends the oldest one that has
+ * never had the token, so that nobody keeps the holder of the link out.
+ */
+struct ss_connection *ss_connections_take(struct ss_connections *connections, int socket);
+/* NULL for the connection is allowed from here on. */
+void ss_connections_drop(struct ss_connections *connections, struct ss_connection *connection);
+
+/* The head of a request is there; the answer was sent. */
+void ss_connection_begin(struct ss_connections *connections, struct ss_connection *connection,
+			 bool has_token);
+void ss_connection_end(struct ss_connections *connections, struct ss_connection *connection);
+
+/* Ends connections that take too long. */
+void ss_connections_sweep(struct ss_connections *connections);
+
+/* --- listen.c: the token that requests must have -------------------------------------------- */
 
 /* 128 random bits in hexadecimal. */
 SS_MUST_USE

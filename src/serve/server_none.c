@@ -4,10 +4,12 @@
  */
 #include "serve/serve.h"
 
+#include <unistd.h>
+
 enum ss_status ss_server_start(const struct ss_server_options *options, struct ss_server **out,
 			       struct ss_error *err)
 {
-	(void)options;
+	close(options->listener.socket);
 	*out = NULL;
 	return ss_fail(err, SS_ERR_MISSING,
 		       "this build has no server: install libmicrohttpd (libmicrohttpd-dev on "

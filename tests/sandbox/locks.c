@@ -150,16 +150,16 @@ static const struct row rows[] = {
 	{ "run a program", can_run, false, false, BY_EITHER },
 	{ "fork", can_fork, false, false, BY_FILTER },
 	{ "connect", can_connect, false, false, BY_FILTER },
-	{ "listen", can_listen, false, true, BY_FILTER },
+	{ "listen", can_listen, false, false, BY_FILTER },
 	{ "map code", can_map_code, false, false, BY_FILTER },
 	{ "turn memory into code", can_turn_to_code, false, false, BY_FILTER },
 };
 
 /* Behind the locks in a process of its own; 0 and 1 are answers, all else a fault. */
-static int answer(const struct row *row, bool listens)
+static int answer(const struct row *row, bool serves)
 {
 	const char *outputs[] = { inside };
-	struct sandbox_needs needs = { .outputs = outputs, .output_count = 1, .listens = listens };
+	struct sandbox_needs needs = { .outputs = outputs, .output_count = 1, .serves = serves };
 	pid_t pid = fork();
 	int status;
 

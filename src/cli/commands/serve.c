@@ -31,9 +31,14 @@ struct serve_visit {
 
 static volatile sig_atomic_t stopped;
 
-/* DuckDB is loaded before the sandbox is entered. */
+/* DuckDB is loaded, and the port bound, before the sandbox is entered. */
 static struct served served;
 static struct fleet fleet;
+static struct {
+	struct ss_listener listener;
+	enum ss_status status;
+	struct ss_error err;
+} bound;
 
 static bool serve_is_stopped(void)
 {
@@ -210,11 +215,6 @@ static void serve_body(void *context)
 		visit->code = EXIT_FAILED;
 }
 
-static uint16_t port_of(const struct arguments *arguments)
-{
-	return (uint16_t)cli_option_count(arguments, "port");
-}
-
 /* The routes of this server besides those of the library. */
 static enum ss_status begin_routes(const char *store, const struct ss_open_options *open,
 				   struct ss_error *err)
@@ -229,19 +229,19 @@ static int serve_start(struct serve_visit *visit)
 {
 	char machine[256] = "";
 	const char *store = cli_option_text(visit->arguments, "store");
-	struct ss_server_options options = { .host = cli_option_text(visit->arguments, "host"),
-					     .port = port_of(visit->arguments),
+	struct ss_server_options options = { .listener = bound.listener,
 					     .own = store ? &fleet.own : &served.own };
 	struct ss_open_options open = show_loading(visit->arguments, NULL, 0);
-	struct ss_error err = { 0 };
-	enum ss_status status;
+	struct ss_error err = bound.err;
+	enum ss_status status = bound.status;
 
 	if (gethostname(machine, sizeof(machine) - 1) == 0)
 		options.machine = machine;
 	watch_signals();
 	/* the server's threads must not receive signals: the thread that waits has to wake up */
 	block_signals(&visit->before);
-	status = begin_routes(store, &open, &err);
+	if (status == SS_OK)
+		status = begin_routes(store, &open, &err);
 	if (status == SS_OK)
 		status = ss_server_start(&options, &visit->server, &err);
 	fleet.server = visit->server;
@@ -269,8 +269,11 @@ static void serve_allow(const struct arguments *arguments, struct sandbox_needs 
 	if (wants_browser(arguments))
 		browser_prepare();
 	served_prepare(&served);
-	needs->listens = true;
-	needs->port = port_of(arguments);
+	needs->serves = true;
+	if (cli_option_count(arguments, "port") <= UINT16_MAX)
+		bound.status = ss_listen(cli_option_text(arguments, "host"),
+					 (uint16_t)cli_option_count(arguments, "port"),
+					 &bound.listener, &bound.err);
 }
 
 static int serve_run(const struct command *command, const struct arguments *arguments)
