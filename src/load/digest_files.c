@@ -252,22 +252,23 @@ enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 static enum ss_status digest_find_origin(const struct ss_digest_file *digest, struct ss_error *err)
 {
 	struct ss_source *source = NULL;
+	struct ss_error why = { 0 };
 	enum ss_status status;
 	uint64_t bytes;
 
 	/* the trace could not be read: the digest has only the reason */
 	if (digest->origin.problem)
 		return ss_fail(err, SS_ERR_FORMAT, "%s", digest->origin.problem);
-	status = ss_source_open(digest->origin.path, digest->memory, &source, NULL);
+	status = ss_source_open_file(digest->origin.path, digest->memory, &source, &why);
 	bytes = status == SS_OK ? source->total_bytes : 0;
 	ss_source_close(source);
 	if (status == SS_ERR_LIMIT)
 		return ss_fail_memory(err, "a digest");
 	if (status != SS_OK)
 		return ss_fail(err, SS_ERR_MISSING,
-			       "this is a digest, which has no events, and its trace '%.160s' is "
-			       "not there",
-			       digest->origin.path);
+			       "this is a digest, which has no events, and its trace '%.160s' "
+			       "cannot be read: %s",
+			       digest->origin.path, why.text);
 	return bytes == digest->origin.disk_bytes
 		       ? SS_OK
 		       : ss_fail(err, SS_ERR_MISSING,

@@ -265,7 +265,7 @@ static enum ss_status job_read_digest(struct job_loading *loading, struct ss_job
 				      struct ss_source *source, uint32_t index,
 				      struct ss_error *problem)
 {
-	struct ss_path origin = { 0 };
+	struct ss_path origin = { .is_quoted = true };
 
 	if (file->is_digest)
 		return ss_fail(problem, SS_ERR_FORMAT, "it says that it was made of a digest");

@@ -158,35 +158,52 @@ static enum ss_status source_detect_codec(struct raw_source *raw, struct ss_sour
 	return SS_OK;
 }
 
-enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct ss_source **out,
-			      struct ss_error *err)
+/* Takes what open() returned. */
+static enum ss_status source_of_descriptor(int fd, bool only_file, struct ss_memory *memory,
+					   struct ss_source **out, struct ss_error *err)
 {
-	bool is_stdin = strcmp(path, "-") == 0;
+	int reason = errno;
 	struct raw_source *raw = raw_new(memory);
 	struct stat info;
 
-	if (!raw)
+	if (!raw) {
+		if (fd > STDIN_FILENO)
+			close(fd);
 		return ss_fail_memory(err, "a file");
-	raw->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY);
-	if (raw->fd < 0) {
-		ss_fail(err, SS_ERR_IO, "%s", strerror(errno));
-		ss_source_close(&raw->source);
-		return SS_ERR_IO;
 	}
-	if (fstat(raw->fd, &info) != 0) {
-		ss_fail(err, SS_ERR_IO, "%s", strerror(errno));
+	raw->fd = fd;
+	if (fd < 0 || fstat(fd, &info) != 0) {
+		reason = fd < 0 ? reason : errno;
 		ss_source_close(&raw->source);
-		return SS_ERR_IO;
+		return ss_fail(err, SS_ERR_IO, "%s", strerror(reason));
 	}
-	if (S_ISDIR(info.st_mode)) {
+	if (S_ISDIR(info.st_mode) || (only_file && !S_ISREG(info.st_mode))) {
 		ss_source_close(&raw->source);
-		return ss_fail(err, SS_ERR_IO, "it is a folder");
+		return ss_fail(err, SS_ERR_IO, "%s",
+			       S_ISDIR(info.st_mode) ? "it is a folder" : "it is not a file");
 	}
 	if (S_ISREG(info.st_mode)) {
 		raw->source.total_bytes = (uint64_t)info.st_size;
 		raw->source.stamp = file_stamp(&info);
 	}
 	return source_detect_codec(raw, out, err);
+}
+
+enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct ss_source **out,
+			      struct ss_error *err)
+{
+	int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY);
+
+	return source_of_descriptor(fd, false, memory, out, err);
+}
+
+enum ss_status ss_source_open_file(const char *path, struct ss_memory *memory,
+				   struct ss_source **out, struct ss_error *err)
+{
+	/* a FIFO must not wait for its writer, and a terminal must not become ours */
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+
+	return source_of_descriptor(fd, true, memory, out, err);
 }
 
 enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_memory *memory,

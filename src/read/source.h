@@ -46,6 +46,14 @@ SS_MUST_USE
 enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct ss_source **out,
 			      struct ss_error *err);
 
+/*
+ * The same for a path that stands in another file: only a file itself, no link, pipe, device or
+ * standard input.
+ */
+SS_MUST_USE
+enum ss_status ss_source_open_file(const char *path, struct ss_memory *memory,
+				   struct ss_source **out, struct ss_error *err);
+
 /* Reads lent memory, decompressed in the same way. */
 SS_MUST_USE
 enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_memory *memory,

@@ -54,6 +54,8 @@ static enum ss_status watched_add_file(struct ss_watcher *watcher, const char *p
 	file->run = file->path ? watched_run_folder(&watcher->arena, file->path) : NULL;
 	if (file->run && strlen(file->run) < strlen(watcher->folder))
 		file->run = watcher->folder;
+	file->device = (uint64_t)info->st_dev;
+	file->inode = (uint64_t)info->st_ino;
 	file->bytes = (uint64_t)info->st_size;
 	file->changed_ns = (int64_t)info->st_mtim.tv_sec * 1000000000 +
 			   (int64_t)info->st_mtim.tv_nsec;
@@ -70,15 +72,19 @@ static enum ss_status watched_look_at_file(struct ss_watcher *watcher, const cha
 					   const char *name, int depth, struct ss_error *err)
 {
 	struct stat info;
+	bool is_link;
 
 	if (lstat(path, &info) != 0)
 		return SS_OK;
+	is_link = S_ISLNK(info.st_mode);
 	if (S_ISDIR(info.st_mode))
 		return depth < DEPTH_MAX ? watch_scan_folder(watcher, path, depth + 1, err) : SS_OK;
 	if (!ss_find_is_trace(name) || ss_find_is_snapshot(name) || stat(path, &info) != 0 ||
 	    !S_ISREG(info.st_mode))
 		return SS_OK;
-	return watched_add_file(watcher, path, &info, err);
+	SS_TRY(watched_add_file(watcher, path, &info, err));
+	watcher->files[watcher->file_count - 1].is_link = is_link;
+	return SS_OK;
 }
 
 /* Skips a folder that cannot be read: it may be readable later. */
@@ -115,6 +121,36 @@ static int watched_run_compare(const void *a, const void *b)
 	return order ? order : ss_find_compare_names(one->path, other->path);
 }
 
+/* Names and links of the same file next to each other, its own name first. */
+static int watched_file_compare(const void *a, const void *b)
+{
+	const struct ss_watched_file *one = a, *other = b;
+
+	if (one->device != other->device)
+		return one->device < other->device ? -1 : 1;
+	if (one->inode != other->inode)
+		return one->inode < other->inode ? -1 : 1;
+	if (one->is_link != other->is_link)
+		return one->is_link ? 1 : -1;
+	return ss_find_compare_names(one->path, other->path);
+}
+
+/* A file counts once, however many links lead to it; some file systems have no numbers. */
+static void watcher_drop_links(struct ss_watcher *watcher)
+{
+	uint32_t kept = 0;
+
+	qsort(watcher->files, watcher->file_count, sizeof(*watcher->files), watched_file_compare);
+	for (uint32_t i = 0; i < watcher->file_count; i++) {
+		const struct ss_watched_file *file = &watcher->files[i];
+
+		if (!i || !file->inode || file->inode != file[-1].inode ||
+		    file->device != file[-1].device)
+			watcher->files[kept++] = *file;
+	}
+	watcher->file_count = kept;
+}
+
 /* Fills `files`, sorted by run and name. */
 static enum ss_status watcher_find_files(struct ss_watcher *watcher, struct ss_error *err)
 {
@@ -122,9 +158,10 @@ static enum ss_status watcher_find_files(struct ss_watcher *watcher, struct ss_e
 	ss_arena_init(&watcher->arena, &watcher->memory);
 	watcher->file_count = 0;
 	SS_TRY(watch_scan_folder(watcher, watcher->folder, 0, err));
-	if (watcher->file_count)
-		qsort(watcher->files, watcher->file_count, sizeof(*watcher->files),
-		      watched_run_compare);
+	if (!watcher->file_count)
+		return SS_OK;
+	watcher_drop_links(watcher);
+	qsort(watcher->files, watcher->file_count, sizeof(*watcher->files), watched_run_compare);
 	return SS_OK;
 }
 

@@ -21,8 +21,10 @@
 struct ss_watched_file {
 	const char *path;
 	const char *run; /* its folder, or its own path if it is its own run */
+	uint64_t device, inode;
 	uint64_t bytes;
 	int64_t changed_ns;
+	bool is_link;
 };
 
 /* What is known about a run, by the number of its key. */

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/intern.h"
 #include "base/text.h"
 #include "trace/formats.h"
 #include "trace/pack/pack.h"
@@ -20,8 +21,8 @@
 /* A job has at most some ten thousand ranks. */
 #define FILES_MAX 100000u
 
-/* Deeper folders are not searched: links can form cycles. */
-#define DEPTH_MAX 8
+/* No job has folders as deep; each of them is open while those below it are searched. */
+#define DEPTH_MAX 64
 
 bool ss_find_is_pack(const char *path)
 {
@@ -140,6 +141,23 @@ static int path_compare(const void *a, const void *b)
 				     ((const struct ss_path *)b)->path);
 }
 
+/* --- searching folders ----------------------------------------------------------------------- */
+
+/* What tells files and folders apart, however many names and links lead to them. */
+struct found_identity {
+	uint64_t device, inode, bytes, changed_s, changed_ns;
+};
+
+/* A search: what was met, and links, which are followed when all folders themselves are done. */
+struct path_search {
+	struct ss_paths *out;
+	struct ss_arena *arena;
+	struct ss_records met; /* struct found_identity */
+	struct ss_paths links;
+	struct folder_others others;
+	bool met_again; /* of the current path: something was there before */
+};
+
 static enum ss_status paths_add(struct ss_paths *out, struct ss_arena *arena, const char *path,
 				bool from_folder, struct ss_error *err)
 {
@@ -154,87 +172,130 @@ static enum ss_status paths_add(struct ss_paths *out, struct ss_arena *arena, co
 	return SS_OK;
 }
 
-/* The next entry of a folder; NULL: there is none, or reading failed (*status). */
-static struct dirent *folder_next_entry(DIR *dir, const char *folder, enum ss_status *status,
-					struct ss_error *err)
+/* Whether this file or folder is met for the first time: each counts once. */
+static enum ss_status search_is_new(struct path_search *search, const struct stat *info, bool *out,
+				    struct ss_error *err)
 {
-	struct dirent *entry;
+	struct found_identity identity = { (uint64_t)info->st_dev, (uint64_t)info->st_ino,
+					   (uint64_t)info->st_size, (uint64_t)info->st_mtim.tv_sec,
+					   (uint64_t)info->st_mtim.tv_nsec };
+	uint32_t count = search->met.count;
 
-	errno = 0;
-	entry = readdir(dir);
-	if (!entry && errno)
-		*status = ss_fail(err, SS_ERR_IO, "cannot read folder '%s': %s", folder,
-				  strerror(errno));
-	return entry;
+	*out = true;
+	/* some file systems do not number their files */
+	if (!info->st_ino)
+		return SS_OK;
+	if (ss_records_add(&search->met, &identity) == SS_NO_ID)
+		return ss_fail_memory(err, "the list of files");
+	*out = search->met.count > count;
+	search->met_again |= !*out;
+	return SS_OK;
 }
 
 /* A name for which stat() fails: opening the file reports why. */
-static enum ss_status paths_add_unknown(struct ss_paths *out, struct ss_arena *arena,
-					const char *path, struct ss_error *err)
+static enum ss_status search_add_unknown(struct path_search *search, const char *path,
+					 struct ss_error *err)
 {
 	/* a broken link, or a file that was removed after its name was read */
 	if (errno == ENOENT || errno == ELOOP || errno == ENOTDIR)
 		return SS_OK;
 	if (ss_find_is_trace(path))
-		return paths_add(out, arena, path, true, err);
+		return paths_add(search->out, search->arena, path, true, err);
 	return ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
 }
 
-/* One name of a folder. */
-static enum ss_status paths_add_entry(struct ss_paths *out, struct ss_arena *arena,
-				      const char *path, int depth, struct folder_others *others,
-				      struct ss_error *err);
+/* Keeps the path of a name in a folder, unless it is hidden or a file of another kind. */
+static enum ss_status folder_take_name(struct path_search *search, const char *folder,
+				       const char *name, struct ss_paths *out, struct ss_error *err)
+{
+	struct ss_text path = { 0 };
+	enum ss_status status = SS_OK;
+	struct stat info;
 
-/* Adds the traces of a folder and its subfolders, except hidden ones. */
-static enum ss_status paths_add_folder(struct ss_paths *out, struct ss_arena *arena,
-				       const char *folder, int depth, struct folder_others *others,
-				       struct ss_error *err)
+	if (name[0] == '.')
+		return SS_OK;
+	ss_text_addf(&path, "%s%s%s", folder, ss_string_ends_with(folder, "/") ? "" : "/", name);
+	if (ss_text_failed(&path))
+		status = ss_fail_memory(err, "the list of files");
+	else if (!ss_find_is_trace(name) && lstat(path.data, &info) == 0 && S_ISREG(info.st_mode))
+		others_add_name(&search->others, name);
+	else
+		status = paths_add(out, search->arena, path.data, true, err);
+	ss_text_release(&path);
+	return status;
+}
+
+/* The names in a folder as paths in their order. */
+static enum ss_status folder_list(struct path_search *search, const char *folder,
+				  struct ss_paths *out, struct ss_error *err)
 {
 	enum ss_status status = SS_OK;
-	struct dirent *entry;
+	const struct dirent *entry = NULL;
 	DIR *dir = opendir(folder);
 
 	if (!dir)
 		return ss_fail(err, SS_ERR_IO, "cannot open folder '%s': %s", folder,
 			       strerror(errno));
-	while (status == SS_OK && (entry = folder_next_entry(dir, folder, &status, err)) != NULL) {
-		size_t length = strlen(folder) + strlen(entry->d_name) + 2;
-		char *path;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		path = ss_arena_alloc(arena, length, 1);
-		if (!path) {
-			status = ss_fail_memory(err, "the list of files");
-			break;
-		}
-		strncpy(path, folder, length);
-		if (!ss_string_ends_with(folder, "/"))
-			path[strlen(path)] = '/';
-		memcpy(path + strlen(path), entry->d_name, strlen(entry->d_name));
-		status = paths_add_entry(out, arena, path, depth, others, err);
-	}
+	do {
+		errno = 0;
+		entry = readdir(dir);
+		if (!entry && errno)
+			status = ss_fail(err, SS_ERR_IO, "cannot read folder '%s': %s", folder,
+					 strerror(errno));
+		if (entry)
+			status = folder_take_name(search, folder, entry->d_name, out, err);
+	} while (status == SS_OK && entry);
 	closedir(dir);
+	if (status == SS_OK && out->count)
+		qsort(out->items, out->count, sizeof(*out->items), path_compare);
 	return status;
 }
 
-static enum ss_status paths_add_entry(struct ss_paths *out, struct ss_arena *arena,
-				      const char *path, int depth, struct folder_others *others,
-				      struct ss_error *err)
+static enum ss_status search_entry(struct path_search *search, const char *path, bool follows,
+				   int depth, struct ss_error *err);
+
+/* Adds the traces of a folder and its subfolders. */
+static enum ss_status search_folder(struct path_search *search, const char *folder, int depth,
+				    struct ss_error *err)
+{
+	struct ss_paths names = { 0 };
+	enum ss_status status;
+
+	if (depth > DEPTH_MAX)
+		return ss_fail(err, SS_ERR_LIMIT,
+			       "'%.200s...' is more than %d folders deep: pass a folder in it",
+			       folder, DEPTH_MAX);
+	status = folder_list(search, folder, &names, err);
+	for (uint32_t i = 0; i < names.count && status == SS_OK; i++)
+		status = search_entry(search, names.items[i].path, false, depth, err);
+	ss_find_release(&names, search->arena->memory);
+	return status;
+}
+
+/* One name of a folder. Links wait, so that what they lead to has its own name if it has one. */
+static enum ss_status search_entry(struct path_search *search, const char *path, bool follows,
+				   int depth, struct ss_error *err)
 {
 	const char *name = strrchr(path, '/') + 1;
 	struct stat info;
+	bool is_new;
 
+	if (!follows && lstat(path, &info) == 0 && S_ISLNK(info.st_mode)) {
+		SS_TRY(paths_add(&search->links, search->arena, path, true, err));
+		search->links.items[search->links.count - 1].depth = (uint32_t)depth;
+		return SS_OK;
+	}
 	if (stat(path, &info) != 0)
-		return paths_add_unknown(out, arena, path, err);
-	if (S_ISDIR(info.st_mode))
-		return depth < DEPTH_MAX
-			       ? paths_add_folder(out, arena, path, depth + 1, others, err)
-			       : SS_OK;
-	if (S_ISREG(info.st_mode) && ss_find_is_trace(name))
-		return paths_add(out, arena, path, true, err);
-	others_add_name(others, name);
-	return SS_OK;
+		return search_add_unknown(search, path, err);
+	if (!S_ISDIR(info.st_mode) && (!S_ISREG(info.st_mode) || !ss_find_is_trace(name))) {
+		others_add_name(&search->others, name);
+		return SS_OK;
+	}
+	SS_TRY(search_is_new(search, &info, &is_new, err));
+	if (!is_new)
+		return SS_OK;
+	return S_ISDIR(info.st_mode) ? search_folder(search, path, depth + 1, err)
+				     : paths_add(search->out, search->arena, path, true, err);
 }
 
 /* A path that cannot be opened: says what it is instead, or what the system reports. */
@@ -254,31 +315,53 @@ static enum ss_status fail_open(const char *path, int reason, struct ss_error *e
 	return ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(reason));
 }
 
+/* One path that was passed: a file, or a folder and what links in it lead to. */
+static enum ss_status search_path(struct path_search *search, const char *path,
+				  struct ss_error *err)
+{
+	uint32_t had = search->out->count;
+	struct stat info;
+	bool is_new;
+
+	if (strcmp(path, "-") == 0)
+		return paths_add(search->out, search->arena, path, false, err);
+	if (stat(path, &info) != 0)
+		return fail_open(path, errno, err);
+	SS_TRY(search_is_new(search, &info, &is_new, err));
+	if (!S_ISDIR(info.st_mode))
+		return is_new || !S_ISREG(info.st_mode)
+			       ? paths_add(search->out, search->arena, path, false, err)
+			       : SS_OK;
+	if (!is_new)
+		return SS_OK;
+	search->others = (struct folder_others){ 0 };
+	search->met_again = false;
+	search->links.count = 0;
+	SS_TRY(search_folder(search, path, 0, err));
+	/* links in folders behind links come after them */
+	for (uint32_t i = 0; i < search->links.count; i++)
+		SS_TRY(search_entry(search, search->links.items[i].path, true,
+				    (int)search->links.items[i].depth, err));
+	return search->out->count == had && !search->met_again
+		       ? fail_no_traces(path, &search->others, err)
+		       : SS_OK;
+}
+
 enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct ss_arena *arena,
 			     struct ss_paths *out, struct ss_error *err)
 {
-	for (size_t i = 0; i < path_count; i++) {
-		struct folder_others others = { 0 };
-		uint32_t had = out->count;
-		struct stat info;
+	struct path_search search = { .out = out, .arena = arena };
+	enum ss_status status = SS_OK;
 
-		if (strcmp(paths[i], "-") == 0) {
-			SS_TRY(paths_add(out, arena, paths[i], false, err));
-			continue;
-		}
-		if (stat(paths[i], &info) != 0)
-			return fail_open(paths[i], errno, err);
-		if (!S_ISDIR(info.st_mode)) {
-			SS_TRY(paths_add(out, arena, paths[i], false, err));
-			continue;
-		}
-		SS_TRY(paths_add_folder(out, arena, paths[i], 0, &others, err));
-		if (out->count == had)
-			return fail_no_traces(paths[i], &others, err);
-	}
-	if (out->count)
+	if (!ss_records_init(&search.met, arena->memory, sizeof(struct found_identity)))
+		status = ss_fail_memory(err, "the list of files");
+	for (size_t i = 0; i < path_count && status == SS_OK; i++)
+		status = search_path(&search, paths[i], err);
+	if (status == SS_OK && out->count)
 		qsort(out->items, out->count, sizeof(*out->items), path_compare);
-	return SS_OK;
+	ss_find_release(&search.links, arena->memory);
+	ss_records_release(&search.met);
+	return status;
 }
 
 enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,

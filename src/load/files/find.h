@@ -4,8 +4,9 @@
  *
  * A folder stands for the trace files in it and below it: names with an ending of an input format
  * (trace/formats.h), and for snapshots of memory, which only some take, .pickle or .pickle.gz.
- * Files are put in the order of their names, with numbers in them compared as numbers, so rank2
- * stands before rank10.
+ * Links are followed, and what several names or links lead to counts once, under its own name if
+ * that is in the folder. Files are put in the order of their names, with numbers in them compared
+ * as numbers, so rank2 stands before rank10.
  */
 #ifndef SS_LOAD_FILES_FIND_H
 #define SS_LOAD_FILES_FIND_H
@@ -19,6 +20,8 @@ struct ss_path {
 	bool from_folder;             /* found, not named: need not be a trace */
 	const struct ss_input *input; /* lent; NULL: it is on disk */
 	bool stands_in;               /* a pack without an entry for its original file */
+	uint32_t depth;               /* in the folder that was passed; while it is searched */
+	bool is_quoted;               /* another file names it: ss_source_open_file() */
 };
 
 struct ss_paths {

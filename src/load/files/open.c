@@ -48,8 +48,14 @@ enum ss_status ss_job_open_source(const struct ss_path *path, bool takes_snapsho
 {
 	enum ss_status status;
 
-	SS_TRY(path->input ? ss_source_open_input(path->input, memory, out, err)
-			   : ss_source_open(path->path, memory, out, err));
+	if (path->input)
+		status = ss_source_open_input(path->input, memory, out, err);
+	else if (path->is_quoted)
+		status = ss_source_open_file(path->path, memory, out, err);
+	else
+		status = ss_source_open(path->path, memory, out, err);
+	if (status != SS_OK)
+		return status;
 	status = refuse_foreign_files(path, takes_snapshots, *out, err);
 	if (status == SS_OK && ss_redact_replaces(redactor))
 		status = redact_source(redactor, out, err);
