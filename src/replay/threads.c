@@ -375,7 +375,7 @@ static int64_t main_waits_since(const struct threads *threads, const struct thre
 	resume_ns = threads->trace->slices.start_ns[next] - burst->end_ns;
 	since_ns = ss_build_silent_since(threads->trace, threads->build->main, burst->end_ns);
 	/* a collective that it queued may begin later: the thread waits for that, too */
-	if (burst->end_ns - since_ns >= HANDOVER_NS &&
+	if (since_ns != INT64_MIN && burst->end_ns - since_ns >= HANDOVER_NS &&
 	    ss_build_waits_for_reducer(threads->trace, threads->build->main, burst->end_ns))
 		return since_ns;
 	if (since_ns < burst->start_ns)
