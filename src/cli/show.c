@@ -66,6 +66,21 @@ int show_fail(const char *what, const struct ss_error *err)
 	return err->code == SS_ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
+/* Says why the first pack is damaged: views that read little of it do not notice. */
+static void show_damaged_pack(const struct ss_session *session)
+{
+	for (uint32_t i = 0; i < ss_session_file_count(session); i++) {
+		struct ss_file file = { .size = sizeof(file) };
+		struct ss_error err = { 0 };
+
+		if (ss_session_file(session, i, &file, &err) == SS_OK && file.problem &&
+		    ss_find_is_pack(file.path)) {
+			fprintf(stderr, "stepscope: '%.300s': %s\n", file.path, file.problem);
+			return;
+		}
+	}
+}
+
 void show_failed(const struct ss_session *session, const char *what)
 {
 	uint32_t failed = ss_session_failed_count(session);
@@ -83,6 +98,8 @@ void show_failed(const struct ss_session *session, const char *what)
 			strcmp(what, "files") == 0 || strcmp(what, "info") == 0
 				? ""
 				: "; 'stepscope files' says why");
+	if (failed)
+		show_damaged_pack(session);
 }
 
 int show_begin(const char *what, const struct arguments *arguments,
@@ -298,11 +315,12 @@ int show_run(const char *what, const struct arguments *arguments)
 	status = show_load(arguments, &open, &session, &err);
 	if (status != SS_OK)
 		return show_end(what, status, &shown, &out, &err);
-	show_failed(session, what);
 	cli_progress_prepare(&bar, cli_option_text(arguments, "progress"));
 	ss_session_watch(session, cli_progress_step, &bar);
 	status = ss_session_run(session, &request, &out, &err);
 	cli_progress_clear(&bar);
+	/* some damage of packs is found when their columns are read */
+	show_failed(session, what);
 	ss_session_close(session);
 	return show_end(what, status, &shown, &out, &err);
 }

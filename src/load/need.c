@@ -3,7 +3,7 @@
  * need.c - unpacks columns of packs when they are first needed (trace/pack/later.c).
  *
  * A pack that turns out to be invalid then is no loss if its original file exists, just as when it
- * is loaded (job.c).
+ * is loaded (job.c). Otherwise it becomes a file that could not be read, unless it is the last.
  */
 #include <string.h>
 
@@ -65,6 +65,32 @@ static bool need_read_original(struct ss_job *job, struct ss_job_file *file)
 	return ss_recording_note(&file->recording, &file->trace, job->memory);
 }
 
+/* Whether a file besides this one has events. */
+static bool need_has_others(const struct ss_job *job, const struct ss_job_file *file)
+{
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (&job->files[i] != file && job->files[i].subject.trace)
+			return true;
+	return false;
+}
+
+/*
+ * A damaged pack silences no other rank: it becomes a file that could not be read, as if that had
+ * been found when it was loaded. Its trace stays, for columns of it may be in use.
+ */
+static enum ss_status need_drop_file(struct ss_job *job, struct ss_job_file *file,
+				     const struct ss_error *problem, struct ss_error *err)
+{
+	const char *text = ss_arena_copy(&job->arena, problem->text, strlen(problem->text));
+
+	if (!text)
+		return ss_fail_memory(err, "the list of files");
+	file->subject.problem = text;
+	file->subject.trace = NULL;
+	job->failed_count++;
+	return SS_OK;
+}
+
 /* If columns of the pack may be in use, it is too late to read another file. */
 static enum ss_status need_finish(struct ss_job *job, struct ss_job_file *file,
 				  enum ss_status status, const struct ss_error *problem,
@@ -73,6 +99,8 @@ static enum ss_status need_finish(struct ss_job *job, struct ss_job_file *file,
 	if (status == SS_OK || (status == SS_ERR_FORMAT && ss_trace_is_untouched(&file->trace) &&
 				need_read_original(job, file)))
 		return SS_OK;
+	if (status == SS_ERR_FORMAT && need_has_others(job, file))
+		return need_drop_file(job, file, problem, err);
 	return ss_fail(err, status, "'%.300s': %s", file->subject.path, problem->text);
 }
 

@@ -8,12 +8,14 @@
 static void overview_headline(const struct ss_job *job, struct ss_text *out)
 {
 	int64_t sum_ns = 0, count = 0;
+	uint32_t files = 0;
 
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const struct ss_job_file *file = &job->files[i];
 		const struct ss_trace *trace = file->subject.trace;
 		const struct ss_digest *digest = trace ? NULL : ss_job_file_digest(job, file);
 
+		files += trace || digest;
 		for (uint32_t k = 0; digest && k < digest->step_count; k++, count++)
 			ss_ns_add(&sum_ns, digest->steps[k].end_ns - digest->steps[k].start_ns);
 		for (uint32_t k = 0; trace && k < trace->steps.count; k++)
@@ -29,7 +31,7 @@ static void overview_headline(const struct ss_job *job, struct ss_text *out)
 	}
 	ss_text_addf(out, "A step takes %.3f ms: mean of %lld step%s in %u file%s.\n",
 		     (double)sum_ns / (double)count / 1e6, (long long)count, count == 1 ? "" : "s",
-		     job->file_count, job->file_count == 1 ? "" : "s");
+		     files, files == 1 ? "" : "s");
 }
 
 const struct ss_report ss_report_overview = {

@@ -120,8 +120,8 @@ static uint32_t query_columns(const struct ss_query *query)
 		bool all = !part->view->reads || query->choice.is_part ||
 			   (part->view->reads_all >> part->group & 1);
 
-		if (!ss_view_of_job(part->view))
-			columns |= all ? SS_COLUMNS_ALL : part->view->reads;
+		/* ranks are compared by all of them: who is left out is known before the tables */
+		columns |= all || ss_view_of_job(part->view) ? SS_COLUMNS_ALL : part->view->reads;
 	}
 	return columns;
 }
@@ -139,6 +139,7 @@ enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session
 	ss_progress_begin_part(&session->watch, "Computing the table", 0, 1);
 	for (uint32_t i = 0; i < session->job.file_count; i++) {
 		const struct ss_subject *file = &session->job.files[i].subject;
+		bool had_events;
 
 		if (ss_progress_is_cancelled(&session->watch) ||
 		    (choice->rank == SS_EVERY_RANK &&
@@ -146,8 +147,12 @@ enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session
 			return ss_fail(err, SS_ERR_STOPPED, "stopped");
 		if (choice->rank != SS_EVERY_RANK && file->rank != choice->rank)
 			continue;
+		had_events = file->trace != NULL;
 		SS_TRY(ss_job_need(&session->job, &session->job.files[i], query_columns(query),
 				   err));
+		if (had_events && !file->trace && choice->rank != SS_EVERY_RANK)
+			return ss_fail(err, SS_ERR_FORMAT, "'%.300s': %s", file->path,
+				       file->problem);
 		for (uint32_t k = 0; k < query->found.count; k++)
 			SS_TRY(view_run_on_file(session, &parts[k], choice, &session->job.files[i],
 						&query->tables[k], &query->digests[k], err));
