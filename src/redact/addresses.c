@@ -329,6 +329,8 @@ size_t ss_redact_address_length(struct ss_redact_address_scan *scan, const char 
 		return letter_escape_length(at, end) ? encoded_length(at, end) : 0;
 	length = host_length(text, at, end);
 	if (!length)
+		length = ss_redact_shape_length(text, at, end);
+	if (!length)
 		length = home_length(text, at, end);
 	if (!length)
 		length = mail_length(scan, at, end);

@@ -183,6 +183,9 @@ struct ss_redact_address_scan {
 size_t ss_redact_address_length(struct ss_redact_address_scan *scan, const char *text,
 				const char *at, const char *end);
 
+/* shapes.c: the same of keys, phone numbers, and machines with numbers. */
+size_t ss_redact_shape_length(const char *text, const char *at, const char *end);
+
 /* Whether the digits of a network address begin here, also right after letters. */
 bool ss_redact_is_network(const char *text, const char *at, const char *end);
 
