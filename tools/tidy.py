@@ -40,13 +40,14 @@ PAGE_SUFFIXES = (".ts", ".tsx", ".mjs", ".css", ".html")
 # A layer may include itself and what stands before it.
 LAYERS = (
     "base", "read", "redact", "trace", "table", "view", "analyze", "memory", "ranks",
-    "load", "replay", "attribute", "diagnose", "timeline", "check", "render", "api",
+    "hang", "load", "replay", "attribute", "diagnose", "timeline", "check", "render", "api",
 )  # fmt: skip
 # The rooms of a layer, likewise; "" is the folder itself. In other layers rooms know each other.
 ROOMS = {
     "analyze": ("time", "kernel", "host", "work", "", "views"),
     "memory": ("events", "load", "history", "", "holders", "area", "views", "trace_views"),
     "ranks": ("", "views"),
+    "hang": ("load", "", "views"),
     "load": ("files", ""),
     "diagnose": ("", "summary", "evidence", "stragglers", "rules"),
 }

@@ -66,8 +66,10 @@ static enum ss_status verdict_of_request(struct ss_session *session, const struc
 	SS_TRY(ss_session_verdict(session, &chosen, verdict, err));
 	ss_query_trust(session, &options->trust);
 	ss_identity_of_job(&session->job, chosen.rank, &options->run);
-	options->trust.files += (*verdict)->snapshot_count;
+	options->trust.files += (*verdict)->snapshot_count + session->job.flight_count;
 	options->trust.lost += (*verdict)->cut_snapshots;
+	if ((*verdict)->hang)
+		options->trust.cut_files += (*verdict)->hang->cut_count;
 	options->verbose = ss_wanted_text(wanted, "verbose");
 	return SS_OK;
 }

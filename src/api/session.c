@@ -235,6 +235,9 @@ uint32_t ss_session_failed_count(const struct ss_session *session)
 
 enum ss_status ss_session_has_trace(const struct ss_session *session, struct ss_error *err)
 {
+	if (!session->job.file_count && session->job.flight_count)
+		return ss_fail(err, SS_ERR_MISSING,
+			       "no traces, only flight recorder dumps; use 'stepscope hang'");
 	return session->job.file_count || !session->job.snapshot_count
 		       ? SS_OK
 		       : ss_fail(err, SS_ERR_MISSING,

@@ -361,11 +361,12 @@ static enum ss_status diagnosis_make(struct ss_diagnosis *diagnosis, struct ss_j
 			return ss_fail_memory(err, "the findings");
 	SS_TRY(ss_diagnosis_limit_confidence(diagnosis, job, options, err));
 	SS_TRY(ss_diagnosis_join_snapshots(diagnosis, job, options, err));
+	SS_TRY(ss_diagnosis_join_flights(diagnosis, job, err));
 	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
 		diagnosis->found[i]->evidence_own = diagnosis->found[i]->evidence_count;
 		diagnosis->found[i]->title_own = diagnosis->found[i]->title;
 	}
-	if (!diagnosis->rank_count && !diagnosis->snapshot_count)
+	if (!diagnosis->rank_count && !diagnosis->snapshot_count && !diagnosis->hang)
 		return ss_fail(err, SS_ERR_USAGE, "no file of rank %lld", (long long)options->rank);
 	return ss_diagnosis_choose(diagnosis, options, err);
 }

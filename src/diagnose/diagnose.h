@@ -73,11 +73,12 @@ struct ss_diagnosis {
 	const char *device;  /* NULL: not recorded, or there is none */
 	const char *next;    /* the bottleneck after all warnings are fixed; NULL */
 	uint64_t bytes, events;
-	uint32_t snapshot_count; /* memory snapshots that were examined */
-	uint32_t cut_snapshots;  /* truncated ones among them */
-	uint32_t memory_devices; /* in them, with events */
-	double seconds;          /* that loading took */
-	const char *not_found;   /* what-if: fixes that nothing was found for; NULL: none */
+	uint32_t snapshot_count;    /* memory snapshots that were examined */
+	uint32_t cut_snapshots;     /* truncated ones among them */
+	uint32_t memory_devices;    /* in them, with events */
+	const struct ss_hang *hang; /* of flight recorder dumps; lent; NULL: there are none */
+	double seconds;             /* that loading took */
+	const char *not_found;      /* what-if: fixes that nothing was found for; NULL: none */
 	struct ss_diagnosis_trust trust;
 	bool on_device;            /* events of a device are recorded, on one rank at least */
 	struct ss_account account; /* of the mean step; zeroed where there is none */
@@ -147,6 +148,11 @@ SS_MUST_USE
 enum ss_status ss_diagnosis_join_snapshots(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 					   const struct ss_diagnose_options *options,
 					   struct ss_error *err);
+
+/* rules/hang.c: adds what flight recorder dumps show. */
+SS_MUST_USE
+enum ss_status ss_diagnosis_join_flights(struct ss_diagnosis *diagnosis, struct ss_job *job,
+					 struct ss_error *err);
 
 /* confidence.c: problems of the files and how they limit confidence; the spread; GPU use. */
 SS_MUST_USE

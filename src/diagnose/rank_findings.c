@@ -498,7 +498,8 @@ static enum ss_status rules_run_all(struct ss_rule_context *context, struct ss_e
 		part->fact_from = findings->fact_count;
 		facts->allowed = ss_facts_with_needed(rule_facts(context->rule, context->digest) |
 						      context->rule->rare_facts);
-		SS_TRY(context->rule->look(context, err));
+		if (context->rule->look)
+			SS_TRY(context->rule->look(context, err));
 		if (!part->fix)
 			part->fix = ss_rule_choose_fix(context->rule->fixes, context->job_kind);
 		ss_facts_keep_only(facts, rules_facts_from(i + 1, context->digest));

@@ -278,6 +278,7 @@ struct ss_rule {
 	uint32_t facts;        /* enum ss_large_fact: which of them `look` asks for */
 	uint32_t host_facts;   /* and where no device worked */
 	uint32_t rare_facts;   /* and in few files: not kept for it, but made again */
+	/* NULL: traces do not show it. */
 	enum ss_status (*look)(struct ss_rule_context *context, struct ss_error *err);
 	/*
 	 * May be NULL: all claims become one finding. Claims of a rank that no finding took

@@ -87,7 +87,9 @@ static enum ss_status job_reserve_files(struct ss_job *job, const struct ss_path
 			       (size_t)job->file_count + paths->count + 1, sizeof(*job->files)) ||
 	    !ss_memory_reserve(job->memory, (void **)&job->snapshots, &job->snapshot_capacity,
 			       (size_t)job->snapshot_count + paths->count + 1,
-			       sizeof(*job->snapshots)))
+			       sizeof(*job->snapshots)) ||
+	    !ss_memory_reserve(job->memory, (void **)&job->flights, &job->flight_capacity,
+			       (size_t)job->flight_count + paths->count + 1, sizeof(*job->flights)))
 		return ss_fail_memory(err, "the list of files");
 	for (uint32_t i = 0; i < paths->count; i++) {
 		struct ss_job_file *file = &job->files[job->file_count];
@@ -97,7 +99,8 @@ static enum ss_status job_reserve_files(struct ss_job *job, const struct ss_path
 						       &job->arena);
 		file->subject.rank = -1;
 		file->source = paths->items[i].input ? NULL : paths->items[i].path;
-		file->number = job->file_count + job->skipped_count + job->snapshot_count;
+		file->number = job->file_count + job->skipped_count + job->snapshot_count +
+			       job->flight_count;
 		if (!file->subject.path)
 			return ss_fail_memory(err, "the list of files");
 		job->file_count++;
@@ -252,9 +255,11 @@ static enum ss_status job_read_file(struct job_loading *loading, const struct ss
 		ss_source_close(source);
 		return status;
 	}
-	if (status == SS_OK && loading->options->snapshots)
+	if (status == SS_OK)
+		status = ss_job_flight_load(loading->job, file, source, problem);
+	if (status == SS_OK && !file->has_flight && loading->options->snapshots)
 		status = ss_job_snapshot_load(loading->job, file, source, &memory, problem);
-	if (status == SS_OK && !file->has_snapshot)
+	if (status == SS_OK && !file->has_flight && !file->has_snapshot)
 		status = job_load_source(file, source, &load, loading->job->memory, problem);
 	ss_source_close(source);
 	return status;
@@ -326,6 +331,8 @@ static void job_load_file(struct job_loading *loading, uint32_t index)
 
 	file->stands_in = path->stands_in;
 	status = job_read_original(loading, path, file, index, status);
+	if (status == SS_OK && file->has_flight)
+		return;
 	if (status == SS_OK)
 		ss_job_count_oddities(file);
 	if (status == SS_OK && file->trace.packed_of)
@@ -381,31 +388,6 @@ static int job_file_compare_rank(const void *a, const void *b)
 	return order                             ? order
 	       : file_x->number < file_y->number ? -1
 						 : file_x->number > file_y->number;
-}
-
-static int job_snapshot_compare_path(const void *a, const void *b)
-{
-	const struct ss_job_snapshot *x = a, *y = b;
-	int order = ss_find_compare_names(x->path, y->path);
-
-	return order ? order : x->number < y->number ? -1 : x->number > y->number;
-}
-
-/* Moves snapshots to a list of their own, which has room for all. */
-static void job_take_snapshots(struct ss_job *job)
-{
-	for (uint32_t i = 0; i < job->file_count; i++) {
-		struct ss_job_file *file = &job->files[i];
-
-		if (!file->has_snapshot)
-			continue;
-		job->snapshots[job->snapshot_count++] = file->snapshot;
-		file->has_snapshot = false;
-		file->is_skipped = true;
-	}
-	if (job->snapshot_count)
-		qsort(job->snapshots, job->snapshot_count, sizeof(*job->snapshots),
-		      job_snapshot_compare_path);
 }
 
 /* Leaves out files that are not traces and sorts the rest; after that, addresses are final. */
@@ -540,7 +522,8 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	if (status == SS_OK)
 		status = job_load_all(job, options, &paths, first, err);
 	ss_find_release(&paths, job->memory);
-	job_take_snapshots(job);
+	ss_job_take_snapshots(job);
+	ss_job_take_flights(job);
 	job_arrange_files(job);
 	ss_job_match_snapshots(job);
 	job->threads = options->threads;
@@ -550,7 +533,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 
 enum ss_status ss_job_end(struct ss_job *job, struct ss_error *err)
 {
-	if (job->failed_count == job->file_count && !job->snapshot_count)
+	if (job->failed_count == job->file_count && !job->snapshot_count && !job->flight_count)
 		return fail_none_read(job, err);
 	SS_TRY(ss_job_choose_run(job, err));
 	job_arrange_files(job);
@@ -590,6 +573,7 @@ void ss_job_close(struct ss_job *job)
 		ss_job_snapshot_release(job, &job->snapshots[i]);
 	ss_memory_free(job->memory, job->snapshots,
 		       (size_t)job->snapshot_capacity * sizeof(*job->snapshots));
+	ss_job_release_flights(job);
 	ss_joined_release(&job->joined);
 	for (uint32_t i = 0; i < job->digest_count; i++)
 		ss_digest_release(&job->digests[i]);

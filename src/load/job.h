@@ -10,6 +10,7 @@
 #include "load/files/find.h"
 #include "load/digest_tables.h"
 #include "load/files/recording.h"
+#include "hang/hang.h"
 #include "ranks/join.h"
 #include "trace/digest/fields.h"
 #include "memory/subject.h"
@@ -147,6 +148,16 @@ struct ss_job_snapshot {
 	bool is_other_run;        /* the clocks of both say so */
 };
 
+/* A dump of the flight recorder or a stack file that came with the traces, or alone. */
+struct ss_job_flight {
+	const char *path; /* as it is shown */
+	int64_t rank;     /* from its name; -1: none */
+	struct ss_flight *flight;
+	struct ss_stack_file *stacks; /* one of both */
+	uint32_t number;
+	bool is_left_out; /* another dump of its rank counts */
+};
+
 struct ss_job_file {
 	struct ss_subject subject;
 	struct ss_trace trace;       /* empty when the subject has a problem, or it was reduced */
@@ -165,6 +176,8 @@ struct ss_job_file {
 	struct ss_job_snapshot
 		snapshot; /* a memory snapshot: removed from the list when loading is done */
 	bool has_snapshot;
+	struct ss_job_flight flight; /* likewise a dump */
+	bool has_flight;
 	bool stands_in; /* a pack that is read instead of the file beside it */
 	bool is_reduced;
 	bool is_digest;  /* read from a digest file; the paths are those of its trace */
@@ -188,6 +201,9 @@ struct ss_job {
 	uint32_t run_count, chosen_run;
 	struct ss_job_snapshot *snapshots; /* by name */
 	uint32_t snapshot_count, snapshot_capacity;
+	struct ss_job_flight *flights; /* dumps by rank, then stack files by name */
+	uint32_t flight_count, flight_capacity;
+	struct ss_hang hang;         /* of the dumps: ss_job_find_hang() */
 	double load_seconds;         /* for all of them */
 	struct ss_pack_choice packs; /* files read from their packs, packs left out */
 	uint32_t failed_count;       /* files that could not be read */
@@ -287,6 +303,21 @@ enum ss_status ss_job_make_summaries(struct ss_job *job, const struct ss_job_sum
 
 void ss_job_close(struct ss_job *job);
 
+/* flight_files.c: flight recorder dumps and stack files among the files of a job. */
+
+/* Reads the file if it is one, and sets file->has_flight then. */
+SS_MUST_USE
+enum ss_status ss_job_flight_load(struct ss_job *job, struct ss_job_file *file,
+				  struct ss_source *source, struct ss_error *err);
+
+/* Moves dumps to a list of their own, which has room for all, and chooses one per rank. */
+void ss_job_take_flights(struct ss_job *job);
+void ss_job_release_flights(struct ss_job *job);
+
+/* Makes job->hang, once; later calls do nothing. */
+SS_MUST_USE
+enum ss_status ss_job_find_hang(struct ss_job *job, struct ss_error *err);
+
 /* Memory snapshots among the files of a job. */
 
 /* Reads the file if it is a memory snapshot, and sets file->has_snapshot then. */
@@ -302,6 +333,9 @@ enum ss_status ss_job_snapshot_reduce(struct ss_job *job, struct ss_job_snapshot
 				      struct ss_error *err);
 
 void ss_job_snapshot_release(struct ss_job *job, struct ss_job_snapshot *snapshot);
+
+/* Moves snapshots to a list of their own, which has room for all. */
+void ss_job_take_snapshots(struct ss_job *job);
 
 /* Finds the trace of each snapshot, once the list of files is sorted. */
 void ss_job_match_snapshots(struct ss_job *job);

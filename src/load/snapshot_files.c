@@ -7,6 +7,7 @@
  */
 #include "load/job.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -178,4 +179,28 @@ enum ss_status ss_job_snapshot_reduce(struct ss_job *job, struct ss_job_snapshot
 	ss_memory_free(job->memory, snapshot->opened, sizeof(*snapshot->opened));
 	snapshot->opened = NULL;
 	return SS_OK;
+}
+
+static int job_snapshot_compare_path(const void *a, const void *b)
+{
+	const struct ss_job_snapshot *x = a, *y = b;
+	int order = ss_find_compare_names(x->path, y->path);
+
+	return order ? order : x->number < y->number ? -1 : x->number > y->number;
+}
+
+void ss_job_take_snapshots(struct ss_job *job)
+{
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		struct ss_job_file *file = &job->files[i];
+
+		if (!file->has_snapshot)
+			continue;
+		job->snapshots[job->snapshot_count++] = file->snapshot;
+		file->has_snapshot = false;
+		file->is_skipped = true;
+	}
+	if (job->snapshot_count)
+		qsort(job->snapshots, job->snapshot_count, sizeof(*job->snapshots),
+		      job_snapshot_compare_path);
 }

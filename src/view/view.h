@@ -52,6 +52,7 @@ enum ss_basis {
 struct ss_joined;           /* ranks/join.h */
 struct ss_replay;           /* replay/replay.h */
 struct ss_snapshot_subject; /* memory/subject.h */
+struct ss_hang;             /* hang/hang.h */
 
 struct ss_view {
 	union { /* first: a table sees no more of its view */
@@ -97,6 +98,9 @@ struct ss_view {
 				  struct ss_table *out, struct ss_error *err);
 	enum ss_status (*run_replay)(const struct ss_replay *replay, uint32_t group,
 				     struct ss_table *out, struct ss_error *err);
+	/* For flight recorder dumps: see hang/hang.h. */
+	enum ss_status (*run_hang)(const struct ss_hang *hang, uint32_t group, struct ss_table *out,
+				   struct ss_error *err);
 	/* For a memory snapshot: see memory/subject.h. */
 	enum ss_status (*run_snapshot)(const struct ss_snapshot_subject *subject,
 				       struct ss_table *out, struct ss_error *err);
@@ -107,7 +111,7 @@ _Static_assert(offsetof(struct ss_view, schema) == 0, "struct ss_table relies on
 /* True for views of all ranks together. */
 static inline bool ss_view_of_job(const struct ss_view *view)
 {
-	return view->run_job || view->run_replay;
+	return view->run_job || view->run_replay || view->run_hang;
 }
 
 /* All views, in the order of the lists of src/analyze/views, src/ranks/views and src/replay. */

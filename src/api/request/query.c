@@ -228,6 +228,11 @@ static enum ss_status query_make_tables(struct ss_query *query, struct ss_sessio
 	return ss_query_arrange(query, err);
 }
 
+static bool found_is_of_dumps(const struct ss_found *found)
+{
+	return found->count && found->parts[0].view->run_hang;
+}
+
 /* All stages but rendering; end the query even if this failed. */
 static enum ss_status query_make(struct ss_query *query, struct ss_session *session,
 				 const struct ss_wanted *wanted, struct ss_error *err)
@@ -239,7 +244,7 @@ static enum ss_status query_make(struct ss_query *query, struct ss_session *sess
 	ss_choice_read_rank(wanted, &query->choice.rank, &query->choice.compares);
 	several = session->job.file_count > 1 && query->choice.rank == SS_EVERY_RANK;
 	status = ss_request_find(wanted, several, &query->found, err);
-	if (status == SS_OK)
+	if (status == SS_OK && !(session->job.flight_count && found_is_of_dumps(&query->found)))
 		status = ss_session_has_trace(session, err);
 	if (status == SS_OK)
 		status = ss_choice_read(wanted, &session->job, &query->choice, err);
@@ -262,6 +267,11 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 	if (wanted->what && ss_request_is_verdict(wanted->what))
 		return ss_session_diagnose(session, wanted, out, err);
 	status = query_make(&query, session, wanted, err);
+	if (status == SS_OK && found_is_of_dumps(&query.found) && !session->job.flight_count)
+		status = ss_fail(err, SS_ERR_MISSING,
+				 "no dump of the flight recorder is among the files; set "
+				 "TORCH_FR_DUMP_TEMP_FILE=/shared/folder/rank_ and pass the "
+				 "folder");
 	if (status == SS_OK && query.found.report) {
 		for (uint32_t i = 0; i < query.found.count && !headline.length; i++)
 			if (query.digests[i].files)

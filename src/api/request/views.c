@@ -97,6 +97,11 @@ static enum ss_status view_run_on_job(struct ss_session *session, const struct s
 {
 	struct ss_job *job = &session->job;
 
+	if (part->view->run_hang) {
+		SS_TRY(ss_job_find_hang(job, err));
+		SS_TRY(part->view->run_hang(&job->hang, part->group, out, err));
+		return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
+	}
 	if (part->view->run_replay)
 		SS_TRY(ss_session_replay(session, part->view, part->group, out, err));
 	else

@@ -15,6 +15,8 @@
 
 #include "base/intern.h"
 #include "base/text.h"
+#include "hang/load/flight.h"
+#include "read/source.h"
 #include "trace/formats.h"
 #include "trace/pack/pack.h"
 
@@ -251,6 +253,25 @@ static enum ss_status folder_list(struct path_search *search, const char *folder
 	return status;
 }
 
+/* Dumps of the flight recorder have no ending, only a rank; stack files have known names. */
+static bool find_is_dump(const char *path)
+{
+	char bytes[SS_PEEK_BYTES];
+	size_t length;
+	FILE *file;
+
+	if (ss_flight_stacks_is_name(path))
+		return true;
+	if (!ss_char_is_digit(path[strlen(path) - 1]))
+		return false;
+	file = fopen(path, "rb");
+	if (!file)
+		return false;
+	length = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	return ss_flight_is_dump(bytes, length);
+}
+
 static enum ss_status search_entry(struct path_search *search, const char *path, bool follows,
 				   int depth, struct ss_error *err);
 
@@ -287,7 +308,8 @@ static enum ss_status search_entry(struct path_search *search, const char *path,
 	}
 	if (stat(path, &info) != 0)
 		return search_add_unknown(search, path, err);
-	if (!S_ISDIR(info.st_mode) && (!S_ISREG(info.st_mode) || !ss_find_is_trace(name))) {
+	if (!S_ISDIR(info.st_mode) &&
+	    (!S_ISREG(info.st_mode) || !(ss_find_is_trace(name) || find_is_dump(path)))) {
 		others_add_name(&search->others, name);
 		return SS_OK;
 	}

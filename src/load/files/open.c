@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "hang/load/flight.h"
 #include "load/files/find.h"
 #include "trace/args.h"
 #include "trace/formats.h"
@@ -20,6 +21,8 @@ static enum ss_status refuse_foreign_files(const struct ss_path *path, bool take
 	const char *next = NULL, *what;
 	size_t length = 0;
 
+	if (ss_flight_stacks_is_name(path->path))
+		return SS_OK;
 	SS_TRY(ss_source_peek(source, &next, &length, err));
 	what = ss_foreign_file(next, length, path->path, takes_snapshots);
 	return what ? ss_fail(err, SS_ERR_FORMAT, "%s", what) : SS_OK;
@@ -34,6 +37,9 @@ static enum ss_status redact_source(struct ss_redactor *redactor, struct ss_sour
 	size_t length;
 
 	SS_TRY(ss_source_peek(*source, &next, &length, err));
+	if (ss_flight_is_dump(next, length))
+		return ss_fail(err, SS_ERR_USAGE,
+			       "dumps of the flight recorder cannot be redacted");
 	format = ss_trace_format_of(next, length);
 	if (format && !format->is_json)
 		return ss_fail(err, SS_ERR_USAGE, "%s",
@@ -465,7 +471,7 @@ const char *ss_foreign_file(const char *bytes, size_t length, const char *name, 
 	size_t at = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
 	const char *what;
 
-	if (format && !format->matches_loosely)
+	if ((format && !format->matches_loosely) || ss_flight_is_dump(bytes, length))
 		return NULL;
 	what = foreign_by_magic(bytes, length);
 	if (what)

@@ -115,7 +115,7 @@ uint32_t ss_stacks_add(struct ss_stacks *stacks, const uint32_t *frames, uint32_
 	return stacks->count - 1;
 }
 
-static void release_stacks(struct ss_stacks *stacks)
+void ss_stacks_release(struct ss_stacks *stacks)
 {
 	struct ss_memory *memory = stacks->memory;
 
@@ -226,7 +226,7 @@ void ss_snapshot_release(struct ss_snapshot *snapshot)
 		       snapshot->setting_capacity * sizeof(*snapshot->settings));
 	ss_memory_free(memory, snapshot->curve.points,
 		       snapshot->curve.capacity * sizeof(*snapshot->curve.points));
-	release_stacks(&snapshot->stacks);
+	ss_stacks_release(&snapshot->stacks);
 	ss_records_release(&snapshot->pools);
 	ss_records_release(&snapshot->abouts);
 	ss_records_release(&snapshot->frames);

@@ -243,6 +243,7 @@ SS_MUST_USE bool ss_snapshot_init(struct ss_snapshot *snapshot, struct ss_memory
 /* The id of the stack, stored now if it is new; SS_NO_ID at the limit. */
 SS_MUST_USE
 uint32_t ss_stacks_add(struct ss_stacks *stacks, const uint32_t *frames, uint32_t count);
+void ss_stacks_release(struct ss_stacks *stacks);
 
 /* Adds an event of zeros and returns its row, or SS_NO_ID at the limit. */
 SS_MUST_USE

@@ -51,6 +51,7 @@ void ss_render_verdict_job(const struct ss_diagnosis *diagnosis, struct ss_text 
 		ss_text_add_string(out, DOT);
 	}
 	verdict_add_snapshots(diagnosis, out);
+	ss_render_verdict_dumps(diagnosis, out);
 	ss_render_bytes((int64_t)diagnosis->bytes, out);
 	ss_text_addf(out, " in %.2f s\n", diagnosis->seconds);
 }
@@ -247,6 +248,8 @@ static void gpu_add_use(const char **between, const char *name, double share, st
 /* Why no GPU use can be stated. */
 static const char *gpu_use_unknown(const struct ss_diagnosis *diagnosis)
 {
+	if (!diagnosis->rank_count && !diagnosis->snapshot_count)
+		return ""; /* of dumps, nobody expects it */
 	if (!diagnosis->rank_count)
 		return "GPU use is unknown: a memory snapshot has no times.\n";
 	if (ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_DEVICE))
@@ -424,6 +427,9 @@ static const char *verdict_steps_found(const struct ss_diagnosis *diagnosis)
 
 void ss_render_verdict_sentence(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
+	ss_render_verdict_waits(diagnosis, out);
+	if (diagnosis->hang && !diagnosis->rank_count && !diagnosis->snapshot_count)
+		return;
 	if (!diagnosis->rank_count && diagnosis->snapshot_count) {
 		verdict_add_memory(diagnosis, out);
 		return;

@@ -32,6 +32,12 @@ void ss_render_verdict_job(const struct ss_diagnosis *diagnosis, struct ss_text 
 /* "A step takes 412 ms. The fixes below would save 125 ms per step (1.44× faster)." */
 void ss_render_verdict_sentence(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
+/* dumps.c: "4 flight recorder dumps of 4 ranks · "; nothing without dumps. */
+void ss_render_verdict_dumps(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
+/* dumps.c: who lets the others wait, or that nobody waits, and what cannot be known. */
+void ss_render_verdict_waits(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
 /* "The GPU is busy 62 % of the step (communication 35 %)." */
 void ss_render_verdict_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 

@@ -159,9 +159,13 @@ static void next_commands_add_largest(struct next_commands *commands)
 	next_commands_add(commands, "overview", strlen("overview"), false);
 }
 
-/* Of snapshots alone in which nothing is wrong. */
+/* Of snapshots or dumps alone in which nothing is wrong. */
 static void next_commands_add_memory(struct next_commands *commands)
 {
+	if (!commands->diagnosis->snapshot_count) {
+		next_commands_add(commands, "hang", strlen("hang"), false);
+		return;
+	}
 	next_commands_add(commands, "holders", strlen("holders"), true);
 	next_commands_add(commands, "segments", strlen("segments"), true);
 }

@@ -52,6 +52,9 @@ export const VIEW_PLACES = {
 		{ view: "ranks", title: "Ranks" },
 		{ view: "stragglers", title: "Stragglers" },
 		{ view: "imbalance", title: "Imbalance" },
+		{ view: "hang-causes", title: "Who lets others wait" },
+		{ view: "hang-ranks", title: "What ranks wait for" },
+		{ view: "hang-groups", title: "Process groups" },
 	],
 	memory: [
 		{ view: "memory", title: "Peaks" },

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hang.c - report: who lets the others wait, from flight recorder dumps.
+ */
+#include "api/reports/reports.h"
+#include "hang/hang.h"
+
+/* The first cause in words; with several, the table has the others. */
+static void hang_headline(const struct ss_job *job, struct ss_text *out)
+{
+	const struct ss_hang *hang = &job->hang;
+	bool more = hang->cause_count > 0;
+
+	if (!hang->cause_count) {
+		ss_hang_add_calm(hang, out);
+		ss_text_add_string(out, "\n");
+		return;
+	}
+	ss_hang_add_title(hang, &hang->causes[0], out);
+	ss_text_add_string(out, ".\n");
+	for (uint32_t i = 0; more; i++) {
+		size_t length = out->length;
+
+		ss_text_add_string(out, "  ");
+		more = ss_hang_add_evidence(hang, &hang->causes[0], i, out);
+		if (more)
+			ss_text_add_string(out, "\n");
+		else
+			out->length = length;
+	}
+	ss_text_addf(out, "-> %s\n", ss_hang_fix(hang->causes[0].kind));
+}
+
+const struct ss_report ss_report_hang = {
+	.name = "hang",
+	.summary = "Who lets the others wait, from flight recorder dumps",
+	.views = { "hang-causes", "hang-ranks", "hang-groups" },
+	.headline = hang_headline,
+};

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""dumps.py - flight recorder dumps through the whole program.
+
+    dumps.py STEPSCOPE [RECORDED]
+
+Made dumps (make_dumps.py): every planted kind is named with its rank and group, by `hang`, the
+plain command, JSON and SQL; 4,096 ranks take less than 5 s of CPU time. Recorded dumps
+(tests/hang/recorded and
+those of RECORDED): the cause is that of truth.json. Damaged and hostile files end in a sentence.
+"""
+
+import json
+import pickle
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from make_dumps import KINDS, PLANTED, make
+
+RANKS = 16
+# A rank alone; which gloo aborts is not in its dump.
+TRUTH = {
+    "healthy": None,
+    "slow_not_hung": None,
+    "p2p_deadlock": None,  # gloo records no point-to-point calls
+    "missing_rank": ("did-not-come", "2", "group 2 [2, 3]"),
+    "crashed_rank": ("left-no-dump", "3", "default_pg"),
+    "wrong_op": ("other-operation", "1", "default_pg"),
+    "wrong_size": ("left-no-dump", "1", "default_pg"),
+    "wrong_dtype": ("other-type", "2", "default_pg"),
+    "order_of_groups": ("group-order", "1", "group 4"),
+    "extra_collective": ("one-more", "0", "default_pg"),
+    "early_end": ("did-not-come", "3", "group 2 [2, 3]"),
+    "dropped_records": ("did-not-come", "1", "group 1 [0, 1]"),
+    "stuck_group": ("did-not-come", "5", "group 3 [4, 5]"),
+}
+EXPECTED = {
+    "did-not-come": ("5", "mesh_tp"),
+    "left-no-dump": ("5", "default_pg"),
+    "other-operation": ("5", "default_pg"),
+    "other-size": ("5", "default_pg"),
+    "other-type": ("5", "default_pg"),
+    "group-order": ("5, 0", "default_pg"),
+    "not-finished": (None, "default_pg"),
+    "not-started": ("5", "default_pg"),
+    "watchdog-stuck": ("5", None),
+}
+stepscope = sys.argv[1]
+problems = []
+
+
+def check(holds, what):
+    if not holds:
+        problems.append(what)
+        print("FAILED:", what)
+
+
+def run(*arguments):
+    done = subprocess.run([stepscope, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=60)  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+def causes(folder):
+    """The rows of the view hang-causes as dictionaries."""
+    code, out = run("hang-causes", folder, "--format", "json")
+    check(code == 0, f"{folder}: hang-causes ends with {code}: {out[:200]}")
+    table = json.loads(out)
+    names = [column["name"] for column in table["columns"]]
+    return [dict(zip(names, row)) for row in table["rows"]]
+
+
+def no_word(folder):
+    """Nothing waits, and no output says otherwise."""
+    for command in ("hang", "diagnose"):
+        code, out = run(command, folder)
+        check(code == 0, f"{folder}: {command} ends with {code}")
+        check("No rank waits for another" in out, f"{folder}: {command} says\n{out}")
+        check("did not come" not in out and "left no dump" not in out, f"{folder}: {out}")
+        check(" hang" not in out.replace("stepscope hang", ""), f"{folder}: {out}")
+
+
+def check_made(folder):
+    for kind in KINDS:
+        path = folder / kind
+        make(path, kind, RANKS)
+        if kind == "healthy":
+            no_word(path)
+            continue
+        ranks, group = EXPECTED[kind]
+        rows = [row for row in causes(path) if row["cause"] == kind]
+        check(len(rows) == 1, f"{kind}: {causes(path)}")
+        if not rows:
+            continue
+        check(rows[0]["ranks"] == ranks, f"{kind}: ranks are {rows[0]['ranks']}")
+        check(not group or rows[0]["process_group"].startswith(group), f"{kind}: {rows[0]}")
+        code, out = run(path)
+        check(code == 0 and rows[0]["sentence"] in " ".join(out.split()), f"{kind}: {out}")
+        found = json.loads(run("diagnose", path, "--format", "json")[1])["findings"]
+        check([f["rule"] for f in found] == ["hang"] * len(causes(path)), f"{kind}: {found}")
+    rows = causes(folder / "other-operation")
+    check(rows[0]["line"] == "step (train.py:84)", f"the line is {rows[0]['line']}")
+
+
+def check_recorded(folder):
+    for name, truth in TRUTH.items():
+        path = folder / name
+        if not path.is_dir():
+            continue
+        for form in [form for form in ("pickle", "json") if (path / form).is_dir()] or ["."]:
+            if not truth:
+                no_word(path / form)
+                continue
+            kind, rank, group = truth
+            rows = causes(path / form)
+            check(rows and rows[0]["cause"] == kind, f"{path}/{form}: {rows[:1]}")
+            check(rows and rows[0]["ranks"].split(",")[0] == rank, f"{path}/{form}: {rows[:1]}")
+            check(rows and rows[0]["process_group"].startswith(group), f"{path}: {rows[:1]}")
+
+
+class Evil:
+    def __reduce__(self):
+        return (print, ("executed",))
+
+
+def check_hostile(folder):
+    folder.mkdir()
+    whole = (folder.parent / "other-size" / "nccl_trace_rank_0").read_bytes()
+    files = {
+        "empty": b"",
+        "imports": pickle.dumps({"version": "2.10", "pg_config": {}, "entries": [Evil()]}),
+        "only_a_start": whole[:64],
+        "cut": whole[: len(whole) // 2],
+        "deep": b'{"entries":[' + b"[" * 100000,
+        "numbers": b'{"comm_lib_version":"","entries":[{"record_id":1e400,"profiling_name":'
+        b'"nccl:x","collective_seq_id":99999999999999999999,"input_sizes":[[-1,'
+        b'9223372036854775807,9223372036854775807]],"pg_id":-5}]}',
+        "ranks": b'{"pg_config":{"0":{"ranks":"[0, 99999999999, -1, 5000000]"}},"entries":[]}',
+    }
+    for name, data in files.items():
+        path = folder / f"{name}_rank_0"
+        path.write_bytes(data)
+        code, out = run("hang", path)
+        check(code in (0, 1), f"{name}: ends with {code}: {out}")
+        check("executed" not in out, f"{name}: a pickle was executed")
+        check(code == 0 or out.count("\n") <= 2, f"{name}: not a sentence: {out}")
+    check("truncated" in run("hang", folder / "cut_rank_0")[1], "a cut dump is not reported")
+
+
+def check_sql(folder):
+    code, out = run("sql", folder / "did-not-come",
+                    "SELECT cause, ranks FROM hang_causes")  # fmt: skip
+    if "DuckDB" in out and code:
+        print("no DuckDB: SQL is not tested")
+    else:
+        check("did-not-come" in out, f"SQL: {out}")
+
+
+def check_many(folder):
+    make(folder, "did-not-come", 4096, 16)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    code, out = run(folder)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"4,096 ranks: {seconds:.2f} s of CPU time")
+    check(code == 0 and "Rank 5 did not come" in out, f"4,096 ranks: {out[:300]}")
+    check(seconds < 5, f"4,096 ranks take {seconds:.2f} s")
+    check(len(out.splitlines()) < 60, f"4,096 ranks: {len(out.splitlines())} lines")
+
+
+def main():
+    folder = Path(tempfile.mkdtemp())
+    try:
+        check_made(folder)
+        check_recorded(Path(__file__).parent / "recorded")
+        if len(sys.argv) > 2 and Path(sys.argv[2]).is_dir():
+            check_recorded(Path(sys.argv[2]))
+        check_hostile(folder / "hostile")
+        check_sql(folder)
+        check_many(folder / "many")
+    finally:
+        shutil.rmtree(folder)
+    return 1 if problems else 0
+
+
+sys.exit(main())
