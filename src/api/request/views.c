@@ -100,6 +100,8 @@ static enum ss_status view_run_on_job(struct ss_session *session, const struct s
 	if (part->view->run_hang) {
 		SS_TRY(ss_job_find_hang(job, err));
 		SS_TRY(part->view->run_hang(&job->hang, part->group, out, err));
+		if (!job->flight_count)
+			out->empty = "No dump of the flight recorder is among the files.";
 		return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
 	}
 	if (part->view->run_replay)

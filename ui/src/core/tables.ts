@@ -216,6 +216,21 @@ export const VIEWS = {
 		anchors: "count", residual_p50_ns: "ns", residual_p90_ns: "ns", violations: "count",
 		component: "id",
 	},
+	"hang-causes": {
+		cause: "text", ranks: "text", operation: "text", process_group: "text",
+		sequence: "id", line: "text", waiting: "count", waiting_ranks: "text",
+		since_ns: "ns", sentence: "text", fix: "text",
+	},
+	"hang-ranks": {
+		state: "text", ranks: "text", count: "count", operation: "text",
+		process_group: "text", sequence: "id", line: "text", place: "text", since_ns: "ns",
+		dropped: "count",
+	},
+	"hang-groups": {
+		process_group: "text", members: "count", called: "id", called_by_all: "id",
+		pending: "id", operation: "text", waiting: "count", absent: "count",
+		absent_ranks: "text",
+	},
 	"critical-path": {
 		rank: "id", part: "text", name: "text", path_ns: "ns", path_percent: "percent",
 		pieces: "count", longest_ns: "ns", at_ns: "ns", step: "id", longest_rank: "id",
@@ -335,6 +350,9 @@ export interface CollectivesRow extends RowOf<"collectives"> {}
 export interface ImbalanceRow extends RowOf<"imbalance"> {}
 export interface IdleTogetherRow extends RowOf<"idle-together"> {}
 export interface ClocksRow extends RowOf<"clocks"> {}
+export interface HangCausesRow extends RowOf<"hang-causes"> {}
+export interface HangRanksRow extends RowOf<"hang-ranks"> {}
+export interface HangGroupsRow extends RowOf<"hang-groups"> {}
 export interface CriticalPathRow extends RowOf<"critical-path"> {}
 export interface PlacesRow extends RowOf<"places"> {}
 export interface SnapshotFindingsRow extends RowOf<"snapshot-findings"> {}
