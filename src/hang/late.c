@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late.c - where all collectives finish: whether one rank comes last again and again.
+ * late.c - where all collectives finish: whether one rank comes last repeatedly.
  *
  * Clocks of hosts differ: what is later by less than they do says nothing.
  */

@@ -267,12 +267,6 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 	if (wanted->what && ss_request_is_verdict(wanted->what))
 		return ss_session_diagnose(session, wanted, out, err);
 	status = query_make(&query, session, wanted, err);
-	if (status == SS_OK && query.found.report && found_is_of_dumps(&query.found) &&
-	    !session->job.flight_count)
-		status = ss_fail(err, SS_ERR_MISSING,
-				 "no dump of the flight recorder is among the files; set "
-				 "TORCH_FR_DUMP_TEMP_FILE=/shared/folder/rank_ and pass the "
-				 "folder");
 	if (status == SS_OK && query.found.report) {
 		for (uint32_t i = 0; i < query.found.count && !headline.length; i++)
 			if (query.digests[i].files)

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "diagnose/diagnose.h"
 
+extern const struct ss_rule ss_rule_hang;
+
 /* Without a pending collective, or after an error, the dumps may be of different moments. */
 static void hang_set_confidence(const struct ss_hang *hang, const struct ss_hang_cause *cause,
 				struct ss_finding *finding)
@@ -74,7 +76,7 @@ static bool hang_add_finding(struct ss_judgement *judgement, const struct ss_han
 enum ss_status ss_diagnosis_join_flights(struct ss_diagnosis *diagnosis, struct ss_job *job,
 					 struct ss_error *err)
 {
-	struct ss_judgement judgement = { .rule = ss_rule_find("hang"),
+	struct ss_judgement judgement = { .rule = &ss_rule_hang,
 					  .rank_count = diagnosis->rank_count,
 					  .diagnosis = diagnosis };
 
@@ -95,8 +97,7 @@ const struct ss_rule ss_rule_hang = {
 	.title = "Ranks wait for each other",
 	.summary = "Ranks that wait in a collective, and who lets them wait (flight recorder)",
 	.fix = "# the fix depends on the cause: see the page of this rule",
-	.to_record = "put stack files beside the dumps: py-spy dump --pid PID > "
-		     "pyspy_dump_rank_N.txt",
+	.to_record = "put files with the stacks of the ranks beside the dumps",
 	.views = "hang hang-ranks",
 	.why = "a rank waits for another one, or left no dump",
 	.is_timeless = true,
