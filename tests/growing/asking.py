@@ -11,7 +11,7 @@ import subprocess
 import urllib.parse
 
 FORMATS = ("text", "csv", "markdown")
-REPORTS = ("info", "overview", "snapshot")
+REPORTS = ("info", "overview", "hang", "snapshot")
 VERDICTS = ("diagnose", "what-if")
 WRITERS = ("!pack", "!report", "!merge")
 

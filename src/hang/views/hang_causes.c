@@ -7,6 +7,7 @@
 #include "view/view.h"
 
 static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
 	{ "cause", SS_COLUMN_TEXT, "kind of the cause: did-not-come, other-size ...",
 	  SS_COLUMN_FILLED },
 	{ "ranks", SS_COLUMN_TEXT, "ranks that cause it; of a circle: those in it, in order", 0 },
@@ -54,6 +55,7 @@ static void cause_add_row(const struct ss_hang *hang, const struct ss_hang_cause
 	uint32_t entry = SS_NO_ROW, rank = cause_first_caller(hang, cause, &entry);
 	struct ss_text text = { 0 };
 
+	out->rank = -1;
 	ss_row_begin(out);
 	ss_row_text(out, ss_hang_kind_name(cause->kind));
 	ss_hang_row_ranks(hang, cause->ranks, cause->rank_count, out);
@@ -86,6 +88,5 @@ const struct ss_view ss_view_hang_causes = {
 	.empty = "No rank waits for another.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
-	.rankless = true,
 	.run_hang = hang_causes_run,
 };

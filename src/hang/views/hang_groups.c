@@ -7,6 +7,7 @@
 #include "view/view.h"
 
 static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
 	{ "process_group", SS_COLUMN_TEXT, "process group and its ranks", SS_COLUMN_FILLED },
 	{ "members", SS_COLUMN_COUNT, "ranks in the group, as far as dumps say", 0 },
 	{ "called", SS_COLUMN_ID, "number of the last collective that a member called", 0 },
@@ -40,6 +41,7 @@ static void hang_groups_add_row(const struct ss_hang *hang, uint32_t number, uin
 	}
 	ss_hang_add_group(hang, number, &text);
 	out->failed |= ss_text_failed(&text);
+	out->rank = -1;
 	ss_row_begin(out);
 	ss_row_text(out, text.data);
 	ss_row_int(out, group->count);
@@ -72,10 +74,9 @@ static enum ss_status hang_groups_run(const struct ss_hang *hang, uint32_t group
 
 const struct ss_view ss_view_hang_groups = {
 	.name = "hang-groups",
-	.summary = "How far the members of each process group came, from dumps",
+	.summary = "How far each process group came, from flight recorder dumps",
 	.empty = "The dumps have no collectives.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
-	.rankless = true,
 	.run_hang = hang_groups_run,
 };

@@ -9,6 +9,7 @@
 #include "view/view.h"
 
 static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
 	{ "state", SS_COLUMN_TEXT,
 	  "waits (for others), in it (all members came), absent (others wait for it), finished, no "
 	  "dump",
@@ -40,6 +41,7 @@ struct hang_rows {
 	struct ss_records keys; /* struct hang_alike */
 	uint32_t *key_of;       /* per rank */
 	uint32_t *ranks;        /* of the current row */
+	bool by_rank;           /* a row for each rank */
 };
 
 /* The entry that a row shows: the pending one, or the last; SS_NO_ROW: none. */
@@ -143,6 +145,7 @@ static void hang_ranks_add_row(const struct hang_rows *rows, const uint32_t *ran
 			since_ns = created_ns;
 		dropped = rank->dropped > dropped ? rank->dropped : dropped;
 	}
+	out->rank = rows->by_rank ? hang->ranks[ranks[0]].rank : -1;
 	ss_row_begin(out);
 	ss_row_text(out, ss_hang_state_name((enum ss_hang_state)key->state));
 	ss_hang_row_ranks(hang, ranks, count, out);
@@ -164,7 +167,7 @@ static void hang_ranks_add_row(const struct hang_rows *rows, const uint32_t *ran
 static const uint8_t state_order[] = { SS_HANG_NO_DUMP, SS_HANG_ABSENT, SS_HANG_STALLED,
 				       SS_HANG_WAITING, SS_HANG_FINISHED };
 
-static void rows_fill(struct hang_rows *rows, bool by_rank, struct ss_table *out)
+static void rows_fill(struct hang_rows *rows, struct ss_table *out)
 {
 	for (size_t s = 0; s < SS_COUNT(state_order); s++)
 		for (uint32_t k = 0; k < rows->keys.count; k++) {
@@ -176,9 +179,9 @@ static void rows_fill(struct hang_rows *rows, bool by_rank, struct ss_table *out
 			for (uint32_t i = 0; i < rows->hang->rank_count; i++)
 				if (rows->key_of[i] == k)
 					rows->ranks[count++] = i;
-			if (!by_rank)
+			if (!rows->by_rank)
 				hang_ranks_add_row(rows, rows->ranks, count, key, out);
-			for (uint32_t i = 0; by_rank && i < count; i++)
+			for (uint32_t i = 0; rows->by_rank && i < count; i++)
 				hang_ranks_add_row(rows, &rows->ranks[i], 1, key, out);
 		}
 }
@@ -187,7 +190,7 @@ static enum ss_status hang_ranks_run(const struct ss_hang *hang, uint32_t group,
 				     struct ss_table *out, struct ss_error *err)
 {
 	struct ss_memory *memory = out->arena->memory;
-	struct hang_rows rows = { .hang = hang };
+	struct hang_rows rows = { .hang = hang, .by_rank = group == GROUP_RANK };
 	bool whole = ss_strings_init(&rows.texts, memory) &&
 		     ss_records_init(&rows.keys, memory, sizeof(struct hang_alike));
 
@@ -199,7 +202,7 @@ static enum ss_status hang_ranks_run(const struct ss_hang *hang, uint32_t group,
 		whole = rows.key_of[i] != SS_NO_ID;
 	}
 	if (whole)
-		rows_fill(&rows, group == GROUP_RANK, out);
+		rows_fill(&rows, out);
 	ss_records_release(&rows.keys);
 	ss_strings_release(&rows.texts);
 	return whole ? SS_OK : ss_fail_memory(err, "the table");
@@ -207,11 +210,10 @@ static enum ss_status hang_ranks_run(const struct ss_hang *hang, uint32_t group,
 
 const struct ss_view ss_view_hang_ranks = {
 	.name = "hang-ranks",
-	.summary = "What ranks do, from flight recorder dumps: one row per equal state",
+	.summary = "What ranks wait for, from flight recorder dumps",
 	.empty = "The dumps have no ranks.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
-	.rankless = true,
 	.groups = { "state", "rank" },
 	.run_hang = hang_ranks_run,
 };

@@ -217,19 +217,19 @@ export const VIEWS = {
 		component: "id",
 	},
 	"hang-causes": {
-		cause: "text", ranks: "text", operation: "text", process_group: "text",
+		rank: "id", cause: "text", ranks: "text", operation: "text", process_group: "text",
 		sequence: "id", line: "text", waiting: "count", waiting_ranks: "text",
 		since_ns: "ns", sentence: "text", fix: "text",
 	},
 	"hang-ranks": {
-		state: "text", ranks: "text", count: "count", operation: "text",
+		rank: "id", state: "text", ranks: "text", count: "count", operation: "text",
 		process_group: "text", sequence: "id", line: "text", place: "text", since_ns: "ns",
 		dropped: "count",
 	},
 	"hang-groups": {
-		process_group: "text", members: "count", called: "id", called_by_all: "id",
-		pending: "id", operation: "text", waiting: "count", absent: "count",
-		absent_ranks: "text",
+		rank: "id", process_group: "text", members: "count", called: "id",
+		called_by_all: "id", pending: "id", operation: "text", waiting: "count",
+		absent: "count", absent_ranks: "text",
 	},
 	"critical-path": {
 		rank: "id", part: "text", name: "text", path_ns: "ns", path_percent: "percent",
