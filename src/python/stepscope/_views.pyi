@@ -199,6 +199,21 @@ class Views:
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, sort: _Text = None,
     ) -> Table:
         """Clock offsets between the ranks, and how certain they are."""
+    def hang_causes(
+        self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None, sort:
+        _Text = None,
+    ) -> Table:
+        """Why ranks wait for each other, from flight recorder dumps."""
+    def hang_ranks(
+        self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None,
+        group: _Text = None, sort: _Text = None,
+    ) -> Table:
+        """What ranks wait for, from flight recorder dumps."""
+    def hang_groups(
+        self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None, sort:
+        _Text = None,
+    ) -> Table:
+        """How far each process group came, from flight recorder dumps."""
     def critical_path(
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None,
         group: _Text = None, sort: _Text = None,
