@@ -3,7 +3,8 @@
  * hang.c - rule: ranks wait for each other in collectives, as dumps of the flight recorder show.
  *
  * Traces do not show it: causes that src/hang finds in the dumps become findings here. They claim
- * no time, and come before all others: a job that stands still has no slow step.
+ * no time. The sentence above all findings names the first of them: a job that stands still has no
+ * slow step.
  */
 #include <string.h>
 
