@@ -77,7 +77,7 @@ static void show_words(const struct ss_hang *hang)
 
 	for (uint32_t i = 0; i < hang->cause_count; i++) {
 		ss_hang_add_title(hang, &hang->causes[i], &text);
-		CHECK(text.length);
+		CHECK(text.length || ss_text_failed(&text));
 		for (count = 0; ss_hang_add_evidence(hang, &hang->causes[i], count, &text);)
 			CHECK(++count < SENTENCES_MAX);
 	}
