@@ -10,7 +10,6 @@ but one have reached the disk, and writes may be torn or leave zeros. Afterwards
 old file, the new one, not there, or refused with a sentence; a store lists the old or the new runs.
 """
 import argparse
-import datetime
 import os
 import pathlib
 import random
@@ -19,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+import chosen
 import inputs
 
 PART = ".stepscope."  # how names of unfinished files begin
@@ -253,7 +255,7 @@ def main():
     parser.add_argument("power")
     parser.add_argument("duckdb")
     parser.add_argument("--states", type=int, default=4, help="variants of a moment")
-    parser.add_argument("--seed", type=int, default=datetime.date.today().toordinal())
+    parser.add_argument("--seed", type=int, default=chosen.seed())
     options = parser.parse_args()
     options.stepscope = str(pathlib.Path(options.stepscope).resolve())
     options.power = str(pathlib.Path(options.power).resolve())
