@@ -464,11 +464,21 @@ def requests():
         yield f"ask_{number}", f"?{request}".encode()
 
 
+def dumps():
+    """(name, bytes) of dumps of the flight recorder that ranks wrote."""
+    recorded = pathlib.Path(__file__).resolve().parent.parent / "tests/hang/recorded"
+    for folder in sorted(recorded.iterdir()):
+        files = sorted(path for path in folder.iterdir() if path.is_file())
+        yield folder.name, job(*((path.name, path.read_bytes()) for path in files))
+
+
 def inputs():
     """(target, name, bytes) of everything."""
     for name, data in pickles():
         yield "fuzz_pickle", name, data
         yield "fuzz_redact", name, data
+    for name, data in dumps():
+        yield "fuzz_flight", name, data
     for name, data in jobs():
         yield "fuzz_job", name, data
         yield "fuzz_digest", name, data

@@ -387,7 +387,7 @@ def manners(folder):
     check(run("steps", "--json", "job", cwd=digests).stdout == before, "steps from digests")
     (traces / "job").rename(folder / "moved")
     said = run("syncs", "job", cwd=digests, code=1)
-    check(b"digests, which have no events" in said.stderr, f"moved trace: {said.stderr}")
+    check(b"a digest, which has no events" in said.stderr, f"moved trace: {said.stderr}")
     check(run("ranks", "job", cwd=digests).returncode == 0, "ranks without traces")
     # pages of the job need no traces; others say what is missing
     pages = ["view/" + name for name in (*VIEWS, "diagnose")]

@@ -151,7 +151,7 @@ def refused(name, digests):
     """What a digest does not have is said, with where it is."""
     for words in (("syncs",), ("kernels", "--step", "0"), ("kernels", "--group", "op")):
         said = run(*words, "job", cwd=digests, code=1)
-        check(b"digests, which have no events: open '" in said.stderr,
+        check(b"has no events, and its trace '" in said.stderr,
               f"{name}: {words}: {said.stderr}")
     said = run("files", "job", cwd=digests).stdout
     check(b"only its digest is there" in said, f"{name}: files: {said}")

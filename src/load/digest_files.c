@@ -284,15 +284,22 @@ enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file
 	struct ss_digest_file digest;
 	enum ss_status status = ss_trace_digest_read(source, ss_job_digest_version(job->reader),
 						     SS_DIGEST_FINDINGS, job->memory, &digest, err);
+	struct ss_error why = { 0 };
 	bool has_trace;
 
-	if (status == SS_OK)
-		status = digest_find_origin(&digest, err);
+	if (status == SS_OK) {
+		status = digest_find_origin(&digest, &why);
+		if (status != SS_OK)
+			status = ss_fail(err, status, "%s", why.text);
+	}
 	has_trace = status == SS_OK;
 	if (has_trace || (status == SS_ERR_MISSING && digest.bytes[SS_DIGEST_TABLES]))
 		status = digest_take_paths(job, file, &digest.origin, gate, err);
-	if (status == SS_OK && !has_trace)
-		status = digest_fill_file(job, file, &digest, false, err);
+	if (status == SS_OK && !has_trace) {
+		file->no_trace = job_copy_text(job, why.text, gate);
+		status = file->no_trace ? digest_fill_file(job, file, &digest, false, err)
+					: ss_fail_memory(err, "the list of files");
+	}
 	*out = has_trace ? file->source : NULL;
 	ss_trace_digest_release(&digest);
 	return status;

@@ -170,6 +170,7 @@ struct ss_job_file {
 	const char *source;               /* its path as it is opened; NULL: it is not on disk */
 	uint64_t stamp;                   /* of the source: see read/source.h */
 	uint64_t disk_bytes;              /* of the source, as stored on disk */
+	const char *no_trace;             /* why the trace of a digest is not read; NULL: it is */
 	const char *packed_of;            /* of a pack: the name of its original file; else NULL */
 	uint32_t number; /* in the order of the paths: several files can have one name */
 	uint32_t run;    /* index; SS_NO_ROW: none, it could not be read */

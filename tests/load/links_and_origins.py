@@ -107,7 +107,7 @@ def check_origins(work):
     def put(make):
         trace.unlink(missing_ok=True)
         make()
-        return run(work, "operators", "d")
+        return run(work, "launches", "d")  # which a digest does not have
 
     check(put(lambda: shutil.copy(work / "one.json", trace))[0] == 0, "the trace itself")
     for what, make, reason in (

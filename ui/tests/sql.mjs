@@ -179,7 +179,7 @@ async function elsewhere(harness) {
 	const page = await harness.open((await served).link);
 	await verdictOf(page);
 	await page.getByRole("tab", { name: "SQL" }).click();
-	await page.getByText(/npm install @duckdb/).waitFor();
+	await page.getByText(/no DuckDB in STEPSCOPE_DUCKDB/).waitFor();
 	await harness.close(page);
 	const own = await harness.open(pathToFileURL(PAGE).href);
 	await own.getByRole("button", { name: /demo/ }).click();

@@ -99,7 +99,7 @@ const struct ss_rule ss_rule_hang = {
 	.summary = "Ranks that wait in a collective, and who lets them wait (flight recorder)",
 	.fix = "# the fix depends on the cause: see the page of this rule",
 	.to_record = "put files with the stacks of the ranks beside the dumps",
-	.views = "hang hang-ranks",
+	.views = "hang-causes hang-ranks",
 	.why = "a rank waits for another one, or left no dump",
 	.is_timeless = true,
 };

@@ -206,6 +206,25 @@ static enum ss_status search_add_unknown(struct path_search *search, const char 
 	return ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
 }
 
+/* Dumps of the flight recorder have no ending, only a rank; stack files have known names. */
+static bool find_is_dump(const char *path)
+{
+	char bytes[SS_PEEK_BYTES];
+	size_t length;
+	FILE *file;
+
+	if (ss_flight_stacks_is_name(path))
+		return true;
+	if (!ss_char_is_digit(path[strlen(path) - 1]))
+		return false;
+	file = fopen(path, "rb");
+	if (!file)
+		return false;
+	length = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	return ss_flight_is_dump(bytes, length);
+}
+
 /* Keeps the path of a name in a folder, unless it is hidden or a file of another kind. */
 static enum ss_status folder_take_name(struct path_search *search, const char *folder,
 				       const char *name, struct ss_paths *out, struct ss_error *err)
@@ -219,7 +238,8 @@ static enum ss_status folder_take_name(struct path_search *search, const char *f
 	ss_text_addf(&path, "%s%s%s", folder, ss_string_ends_with(folder, "/") ? "" : "/", name);
 	if (ss_text_failed(&path))
 		status = ss_fail_memory(err, "the list of files");
-	else if (!ss_find_is_trace(name) && lstat(path.data, &info) == 0 && S_ISREG(info.st_mode))
+	else if (!ss_find_is_trace(name) && lstat(path.data, &info) == 0 && S_ISREG(info.st_mode) &&
+		 !find_is_dump(path.data))
 		others_add_name(&search->others, name);
 	else
 		status = paths_add(out, search->arena, path.data, true, err);
@@ -251,25 +271,6 @@ static enum ss_status folder_list(struct path_search *search, const char *folder
 	if (status == SS_OK && out->count)
 		qsort(out->items, out->count, sizeof(*out->items), path_compare);
 	return status;
-}
-
-/* Dumps of the flight recorder have no ending, only a rank; stack files have known names. */
-static bool find_is_dump(const char *path)
-{
-	char bytes[SS_PEEK_BYTES];
-	size_t length;
-	FILE *file;
-
-	if (ss_flight_stacks_is_name(path))
-		return true;
-	if (!ss_char_is_digit(path[strlen(path) - 1]))
-		return false;
-	file = fopen(path, "rb");
-	if (!file)
-		return false;
-	length = fread(bytes, 1, sizeof(bytes), file);
-	fclose(file);
-	return ss_flight_is_dump(bytes, length);
 }
 
 static enum ss_status search_entry(struct path_search *search, const char *path, bool follows,

@@ -276,6 +276,8 @@ export interface ViewOffer {
 	empty: string;
 	of_job: boolean;
 	of_snapshot: boolean;
+	/* Of dumps of the flight recorder, which the page does not show yet. */
+	of_dumps: boolean;
 	groups: string[];
 	/* Rows with the most of these stand first; none: they have an order of their own, and so
 	 * have those of the groups in own_order. */
