@@ -139,13 +139,15 @@ void ss_numbers_format(const struct ss_numbers *numbers, const char *noun, const
 			 numbers->count > LISTED ? ", ..." : "");
 }
 
-enum ss_status ss_choice_no_events(const char *path, struct ss_error *err)
+enum ss_status ss_choice_no_events(const struct ss_job_file *file, struct ss_error *err)
 {
+	if (file->no_trace)
+		return ss_fail(err, SS_ERR_MISSING, "%s", file->no_trace);
 	return ss_fail(
 		err, SS_ERR_MISSING,
 		"this is a job of digests, which have no events: open '%.300s' for this view "
 		"of one rank",
-		path);
+		file->subject.path);
 }
 
 enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct ss_error *err)
@@ -233,7 +235,7 @@ enum ss_status ss_choice_read(const struct ss_wanted *wanted, const struct ss_jo
 			      struct ss_choice *out, struct ss_error *err)
 {
 	bool has_rank = false, has_steps = false, has_all = false;
-	const char *digest = NULL;
+	const struct ss_job_file *digest = NULL;
 
 	*out = (struct ss_choice){ .step = ss_wanted_text(wanted, "step") };
 	ss_choice_read_rank(wanted, &out->rank, &out->compares);
@@ -248,7 +250,7 @@ enum ss_status ss_choice_read(const struct ss_wanted *wanted, const struct ss_jo
 			continue;
 		has_rank = true;
 		if (ss_job_is_digest_only(&job->files[i]))
-			digest = subject->path;
+			digest = &job->files[i];
 		if (!subject->trace)
 			continue;
 		has_steps |= !out->step || choice_find_steps(subject->trace, out->step, &selection);

@@ -27,7 +27,7 @@ struct ss_choice {
 void ss_choice_read_rank(const struct ss_wanted *wanted, int64_t *rank, bool *compares);
 
 /* Always fails: of this trace only the digest is there. */
-enum ss_status ss_choice_no_events(const char *path, struct ss_error *err);
+enum ss_status ss_choice_no_events(const struct ss_job_file *file, struct ss_error *err);
 
 /* Always fails: no file has this rank. The error lists the ranks that exist. */
 enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct ss_error *err);

@@ -60,8 +60,7 @@ static enum ss_status view_show_digest(const struct ss_job_file *file, const str
 	if (!choice->is_part)
 		status = ss_job_tables_show(&file->tables, part->view, part->group, out, &all, err);
 	if (status == SS_ERR_MISSING)
-		return file->no_trace ? ss_fail(err, status, "%s", file->no_trace)
-				      : ss_choice_no_events(subject.path, err);
+		return ss_choice_no_events(file, err);
 	rows->files++;
 	if (all > rows->all) {
 		rows->all = all;
