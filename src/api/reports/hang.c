@@ -12,9 +12,10 @@ static void hang_headline(const struct ss_job *job, struct ss_text *out)
 	bool more = hang->cause_count > 0;
 
 	if (!job->flight_count) {
-		ss_text_add_string(out, "No dump of the flight recorder is among the files. Set "
-					"TORCH_FR_DUMP_TEMP_FILE=/shared/folder/rank_ and pass the "
-					"folder.\n");
+		ss_text_add_string(out,
+				   "No dump of the flight recorder is among the files.\n"
+				   "Set TORCH_FR_DUMP_TEMP_FILE=/shared/folder/rank_ and pass the "
+				   "folder.\n");
 		return;
 	}
 	if (!hang->cause_count) {

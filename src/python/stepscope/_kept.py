@@ -42,7 +42,7 @@ class Kept:
         return [value if is_known else None for value, is_known in zip(values, known)]
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        import pyarrow
+        import pyarrow  # type: ignore[import]
 
         names = [name for name, _, _ in self._fields]
         columns = [self.values(i, 0, self._count) for i in range(len(names))]

@@ -48,7 +48,7 @@ class ColumnError(_core.Error, KeyError):
 def _row_type(names: tuple[str, ...]) -> Any:
     row: Any = namedtuple("Row", names, rename=True)  # type: ignore[misc]
     # a class that is made while the program runs is not found by its name
-    row.__reduce__ = lambda self: (_make_row, (names, tuple(self)))
+    setattr(row, "__reduce__", lambda row: (_make_row, (names, tuple(row))))
     return row
 
 
