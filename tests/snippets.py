@@ -128,6 +128,8 @@ class Checker:
         for name, real in SNAPSHOTS.items():
             if (self.traces / "memory" / real).exists():
                 (self.folder / name).symlink_to(self.traces / "memory" / real)
+        dumps = pathlib.Path(__file__).resolve().parent / "hang/recorded/missing_rank"
+        (self.folder / "dumps").symlink_to(dumps)
 
     def skip(self, why):
         self.skipped[why] = self.skipped.get(why, 0) + 1

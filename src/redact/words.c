@@ -113,7 +113,7 @@ const char *const ss_words_public[] = {
 	"logger loggers logging logical logit logits logs logsumexp long longest lookup ",
 	"lookups loop loops loss lost low lower lpa lpb lpm lpnorm lrvw lstm lt lu lwp lzma ",
 	"magma main mainloop major make malloc manual many map mappingproxy marlin masked ",
-	"matmul matrix matrixh matrixshape max maxcomputeunits maximum maxpool ",
+	"matmul matmuls matrix matrixh matrixshape max maxcomputeunits maximum maxpool ",
 	"maxthreadspermultiprocessor maxwell maybe mb me mean meaning measured median medium ",
 	"mel mem members memcpy memcpys memcreate memmap memory memset memsets merge merged ",
 	"mesh message meta metadata method mfma mfu mh mha mi miav mib mig mimetypes min ",

@@ -18,7 +18,7 @@ import tempfile
 
 STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())
 WIDEST, EVIDENCE_MAX, COMMANDS_MIN, COMMANDS_MAX = 80, 3, 2, 4
-LINES_MAX, FINDINGS_USUAL = 52, 4
+LINES_MAX, FINDINGS_USUAL = 53, 4
 PRESETS = ("small1-healthy", "small1-profiler-overhead", "gpu1-sync-print-mild",
            "ddp8-straggler-host")
 
