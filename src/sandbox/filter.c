@@ -186,6 +186,13 @@ static const struct limited limited_writing[] = {
 	{ SCMP_SYS(fchmod), { { 1, 0xfffffe00, 0 } } },
 };
 
+static const struct limited limited_prompting[] = {
+	/* keys one by one, without an echo */
+	{ SCMP_SYS(ioctl), { INT_IS(1, TCSETS) } },
+	{ SCMP_SYS(ioctl), { INT_IS(1, TCSETSW) } },
+	{ SCMP_SYS(ioctl), { INT_IS(1, TCSETSF) } },
+};
+
 static const struct limited limited_serving[] = {
 	/* to whom the socket is connected; fast open would connect it */
 	{ SCMP_SYS(sendto), { { 3, MSG_FASTOPEN, 0 }, { 4, ALL_BITS, 0 } } },
@@ -265,6 +272,8 @@ static int filter_load(scmp_filter_ctx filter, const struct sandbox_needs *needs
 		result = allow_all(filter, writing, SS_COUNT(writing));
 	if (result == 0 && needs->output_count)
 		result = allow_limited(filter, limited_writing, SS_COUNT(limited_writing));
+	if (result == 0 && needs->prompts)
+		result = allow_limited(filter, limited_prompting, SS_COUNT(limited_prompting));
 	if (result == 0 && needs->serves)
 		result = allow_all(filter, serving, SS_COUNT(serving));
 	if (result == 0 && needs->serves)

@@ -23,7 +23,8 @@ struct sandbox_needs {
 	 * (Linux 5.19) and forbids it before, so older kernels use only the filter then.
 	 */
 	bool moves;
-	bool serves; /* takes connections of a socket that listens already */
+	bool prompts; /* edits lines on a terminal */
+	bool serves;  /* takes connections of a socket that listens already */
 };
 
 /* What this build and the running kernel offer. */

@@ -74,11 +74,11 @@ static void sql_allow(const struct arguments *arguments, struct sandbox_needs *n
 {
 	struct sql_words words = take_words(arguments);
 
-	(void)needs;
 	if (!words.path_count)
 		return;
 	cli_engine_prepare(&engine_problem);
-	if (engine_problem.code == SS_OK && !words.query && !words.file)
+	needs->prompts = engine_problem.code == SS_OK && !words.query && !words.file;
+	if (needs->prompts)
 		prompt_prepare();
 }
 
