@@ -49,7 +49,7 @@ ROOMS = {
     "ranks": ("", "views"),
     "hang": ("load", "", "views"),
     "load": ("files", ""),
-    "diagnose": ("", "summary", "evidence", "stragglers", "rules"),
+    "diagnose": ("", "summary", "evidence", "work", "stragglers", "rules"),
 }
 # The surfaces stand on all layers and do not know each other; the command starts the server.
 SURFACES = ("sql", "store", "serve", "sandbox", "cli", "wasm", "python")

@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include "analyze/facts.h"
+#include "analyze/host/step_phase.h"
 #include "analyze/time/roles.h"
-#include "analyze/work/peaks.h"
-#include "analyze/work/work.h"
+#include "analyze/work/shapes_text.h"
+#include "analyze/work/reach.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "view/view.h"
@@ -22,9 +23,6 @@ enum { BY_OP, BY_NAME, BY_STEP, BY_KIND };
 
 /* Machines have 16 at most. */
 #define DEVICES_MAX 64
-
-/* Longer texts are lists of hundreds of tensors; they stay as recorded. */
-#define SHAPES_MAX 400
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -41,12 +39,18 @@ static const struct ss_column columns[] = {
 	  "shortest possible time at the device's peaks, as a share of device_ns; only calls "
 	  "where it is known",
 	  SS_COLUMN_BAR },
+	{ "reach_percent", SS_COLUMN_PERCENT,
+	  "what good kernels take on such devices, as a share of device_ns", 0 },
 	{ "mfu_percent", SS_COLUMN_PERCENT,
-	  "MFU: FLOPs of the step as a share of what its devices could do in dur_ns, in the main "
-	  "data type",
+	  "MFU: FLOPs of the model in the step as a share of what its devices could do in dur_ns, "
+	  "in the main data type; without what backward computes a second time",
 	  0 },
+	{ "hfu_percent", SS_COLUMN_PERCENT, "HFU: the same with all FLOPs", SS_COLUMN_DETAIL },
 	{ "bound", SS_COLUMN_TEXT, "what limits the shortest possible time: compute or memory",
 	  SS_COLUMN_EVIDENCE },
+	{ "limit", SS_COLUMN_TEXT,
+	  "what limits good kernels: tensor cores, vector units, memory, or size",
+	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
 	{ "tflop_per_s", SS_COLUMN_NUMBER,
 	  "TFLOP per second of device_ns with known FLOPs; for a step: per second of dur_ns", 0 },
 	{ "gb_per_s", SS_COLUMN_NUMBER, "GB per second of device_ns with known bytes",
@@ -85,6 +89,10 @@ struct roofline_tally {
 	int64_t calls, device_ns, host_ns;
 	int64_t flops_ns, bytes_ns; /* the part of device_ns for which it is known */
 	double flops, bytes, both_flops, both_bytes;
+	double again; /* FLOPs that backward computes a second time */
+	/* of calls for which it is known what good kernels take */
+	int64_t reach_ns, limits_ns[SS_LIMIT_TENSORS + 1];
+	double reach;
 	/* of calls whose shortest possible time is known */
 	int64_t roof_ns;
 	double roof, compute, memory;           /* seconds */
@@ -98,6 +106,8 @@ struct roofline {
 	const struct ss_ops *ops;
 	const struct ss_works *works;
 	const struct ss_peaks *peaks; /* NULL: not known */
+	const struct ss_phases *phases;
+	struct ss_reachable reachable;
 	uint32_t devices;
 	bool on_device;
 	struct ss_records keys;
@@ -175,6 +185,36 @@ static void roofline_count_roof(const struct roofline *view, struct roofline_tal
 	ss_ns_add(&tally->roof_ns, device_ns);
 }
 
+/* Forward operators that the autograd engine runs: a checkpoint is computed a second time. */
+static bool roofline_is_again(const struct roofline *view, const struct ss_work *work, uint32_t row)
+{
+	const struct ss_trace *trace = view->trace;
+	uint32_t owner = view->ops->owner[row];
+	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
+	const char *around = owner == SS_NO_ROW
+				     ? ""
+				     : ss_strings_text(&trace->names, trace->slices.name[owner]);
+
+	if (row >= view->phases->row_count || view->phases->phase[row] != SS_PHASE_BACKWARD ||
+	    strstr(name, "backward"))
+		return false;
+	/* gradients of products are plain products, inside of no layer */
+	return work->kind != SS_WORK_MATMUL || strcmp(around, "aten::linear") == 0 ||
+	       strcmp(around, "aten::matmul") == 0 || strcmp(name, "aten::addmm") == 0;
+}
+
+static void roofline_count_reach(const struct roofline *view, struct roofline_tally *tally,
+				 const struct ss_worker *worker)
+{
+	struct ss_reach reach = ss_reach_of(&view->reachable, worker);
+
+	if (reach.limit == SS_LIMIT_UNKNOWN)
+		return;
+	tally->reach += reach.ns;
+	ss_ns_add(&tally->reach_ns, worker->device_ns);
+	ss_ns_add(&tally->limits_ns[reach.limit], worker->device_ns);
+}
+
 static void roofline_count_work(const struct roofline *view, struct roofline_tally *tally,
 				const struct ss_worker *worker)
 {
@@ -188,7 +228,11 @@ static void roofline_count_work(const struct roofline *view, struct roofline_tal
 		tally->flops += work->flops;
 		ss_ns_add(&tally->flops_ns, device_ns);
 		tally->flops_of[work->dtype][tensor] += work->flops;
+		if (roofline_is_again(view, work, worker->row))
+			tally->again += work->flops;
 	}
+	if (view->on_device)
+		roofline_count_reach(view, tally, worker);
 	if (work->has_bytes) {
 		tally->bytes += work->moved_bytes;
 		ss_ns_add(&tally->bytes_ns, device_ns);
@@ -258,48 +302,6 @@ static enum ss_dtype roofline_main_dtype(const struct roofline_tally *tally, boo
 	return best;
 }
 
-/*
- * "[[32, 3], [], [3, 8]]" as "32x3 3x8": arguments without a size are left out. Long texts
- * (lists of tensors) and unexpected ones stay as they were recorded.
- */
-static const char *roofline_shapes_text(struct ss_table *out, const char *text)
-{
-	char buffer[2 * SHAPES_MAX + 2];
-	size_t length = 0;
-	int depth = 0;
-	bool in_list = false;
-	char gap = 0; /* to write before the next number */
-
-	if (strlen(text) > SHAPES_MAX)
-		return text;
-	for (const char *c = text; *c; c++) {
-		if (*c >= '0' && *c <= '9') {
-			if (gap && length && buffer[length - 1] != '(')
-				buffer[length++] = gap;
-			buffer[length++] = *c;
-			gap = 0;
-		} else if (*c == '[') {
-			gap = ' ';
-			if (++depth == 3 && !in_list) {
-				if (length)
-					buffer[length++] = ' ';
-				buffer[length++] = '(';
-				in_list = true;
-			}
-		} else if (*c == ']') {
-			if (--depth == 1 && in_list) {
-				buffer[length++] = ')';
-				in_list = false;
-			}
-		} else if (*c == ',') {
-			gap = gap == ' ' ? gap : 'x';
-		} else if (*c != ' ') {
-			return text;
-		}
-	}
-	return ss_table_print(out, "%.*s", (int)length, buffer);
-}
-
 static void roofline_add_names(const struct roofline *view, const struct roofline_tally *tally)
 {
 	const struct ss_trace *trace = view->trace;
@@ -315,8 +317,7 @@ static void roofline_add_names(const struct roofline *view, const struct rooflin
 					 ? work_kind_names[tally->key.name]
 					 : ss_strings_text(&trace->names, tally->key.name));
 	}
-	ss_row_text(out,
-		    roofline_shapes_text(out, ss_strings_text(&trace->texts, tally->key.dims)));
+	ss_row_text(out, ss_work_sizes_text(out, ss_strings_text(&trace->texts, tally->key.dims)));
 	ss_row_int(out, tally->calls);
 }
 
@@ -332,6 +333,17 @@ static double roofline_peak_flops(const struct roofline *view, const struct roof
 	return ss_peaks_flops(view->peaks, dtype, tensor) * view->devices * (double)dur_ns / 1e9;
 }
 
+/* What limits most of the time. */
+static enum ss_limit roofline_limit(const struct roofline_tally *tally)
+{
+	enum ss_limit most = SS_LIMIT_UNKNOWN;
+
+	for (int i = 0; i <= SS_LIMIT_TENSORS; i++)
+		if (tally->limits_ns[i] > tally->limits_ns[most])
+			most = (enum ss_limit)i;
+	return most;
+}
+
 static void roofline_add_times(const struct roofline *view, const struct roofline_tally *tally,
 			       int64_t dur_ns)
 {
@@ -341,13 +353,20 @@ static void roofline_add_times(const struct roofline *view, const struct rooflin
 	ss_row_int_known(out, view->on_device ? tally->device_ns : -1);
 	ss_row_int_known(out, view->on_device ? -1 : tally->host_ns);
 	ss_row_share(out, tally->roof * 1e9, (double)tally->roof_ns);
-	if (view->group == BY_STEP && tally->flops > 0)
-		ss_row_share(out, tally->flops, roofline_peak_flops(view, tally, dur_ns));
-	else
+	ss_row_share(out, tally->reach, (double)tally->reach_ns);
+	if (view->group == BY_STEP && tally->flops > 0) {
+		double peak = roofline_peak_flops(view, tally, dur_ns);
+
+		ss_row_share(out, tally->flops - tally->again, peak);
+		ss_row_share(out, tally->flops, peak);
+	} else {
 		ss_row_null(out);
+		ss_row_null(out);
+	}
 	ss_row_text(out, !tally->roof_ns                  ? NULL
 			 : tally->compute > tally->memory ? "compute"
 							  : "memory");
+	ss_row_text(out, ss_limit_name(roofline_limit(tally)));
 }
 
 static void roofline_add_rates(const struct roofline *view, const struct roofline_tally *tally,
@@ -424,17 +443,6 @@ static const char *roofline_device_name(const struct ss_trace *trace, uint32_t *
 		name = found;
 	}
 	return name && *count < DEVICES_MAX ? name : "";
-}
-
-static bool roofline_has_shapes(const struct ss_trace *trace)
-{
-	for (uint32_t i = 0; i < trace->op_args.count; i++) {
-		const struct ss_op_args *args = ss_records_at(&trace->op_args, i);
-
-		if (args->input_dims)
-			return true;
-	}
-	return false;
 }
 
 static void roofline_note_device(const struct roofline *view, const char *name)
@@ -527,7 +535,7 @@ static void roofline_add_rows(struct roofline *view, const char *device)
 		      view->group == BY_STEP ? roofline_compare_steps : roofline_compare_time);
 	for (uint32_t i = 0; i < count; i++)
 		roofline_add_row(view, &view->tallies[i]);
-	if (!roofline_has_shapes(view->trace)) {
+	if (!ss_works_have_shapes(view->trace)) {
 		ss_note_missing(view->out, SS_MISSING_SHAPES);
 		return;
 	}
@@ -545,7 +553,8 @@ static enum ss_status roofline_fill(struct roofline *view, struct ss_error *err)
 	enum ss_status status = SS_OK;
 
 	view->on_device = view->trace->device_event_count > 0;
-	view->peaks = *device ? ss_peaks_find(device) : NULL;
+	ss_reachable_init(&view->reachable, view->works, device);
+	view->peaks = view->reachable.peaks;
 	if (!ss_records_init(&view->keys, memory, sizeof(struct roofline_key)) ||
 	    !roofline_count(view))
 		status = ss_fail_memory(err, "the roofline");
@@ -563,6 +572,7 @@ static enum ss_status roofline_run(const struct ss_subject *subject, struct ss_t
 
 	SS_TRY(ss_facts_ops(subject->facts, &view.ops, err));
 	SS_TRY(ss_facts_works(subject->facts, &view.works, err));
+	SS_TRY(ss_facts_phases(subject->facts, &view.phases, err));
 	return roofline_fill(&view, err);
 }
 

@@ -35,7 +35,8 @@ const struct ss_formula *ss_formula_find(const char *name, size_t length, bool *
 		name += strlen(library);
 		length -= strlen(library);
 	} else if (!memchr(name, ':', length)) {
-		return NULL; /* a name of the user, not of a library */
+		/* a name of the user, not of a library */
+		return ss_formula_find_inductor(name, length);
 	}
 	formula = formula_find_exact(name, length);
 	if (formula || length < 2 || name[length - 1] != '_')

@@ -30,6 +30,9 @@ struct ss_work {
 	enum ss_dtype dtype; /* that the work is done in */
 	bool has_flops, has_bytes;
 	double flops, moved_bytes;
+	double out_bytes;            /* written to one result; 0: unknown */
+	double rows, columns, batch; /* of the result; columns also of kinds below; 0: unknown */
+	double depth;                /* of the heads of attention */
 };
 
 /* No operand. Below 0: counted from the last, which is -1. */
@@ -55,8 +58,13 @@ extern const struct ss_formula_table ss_formulas_conv;
 extern const struct ss_formula_table ss_formulas_attention;
 extern const struct ss_formula_table ss_formulas_memory;
 
-/* The formula of an operator's name, or NULL; *in_place: it overwrites its first operand. */
+/*
+ * The formula of an operator's name, or NULL; *in_place: it overwrites its first operand. Kernels
+ * of TorchInductor (triton_...) have all their inputs and outputs as operands.
+ */
 const struct ss_formula *ss_formula_find(const char *name, size_t length, bool *in_place);
+
+const struct ss_formula *ss_formula_find_inductor(const char *name, size_t length);
 
 /* The position in `at` as an index; SS_OPERANDS_MAX: none. */
 uint32_t ss_formula_at(const struct ss_formula *formula, const struct ss_operands *in, int slot);

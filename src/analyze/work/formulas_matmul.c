@@ -23,7 +23,7 @@ static enum ss_dtype scalar_type_dtype(int64_t number)
 
 /* Fills in the work of a product whose sizes are known. */
 static void matmul_fill_work(const struct ss_formula *formula, const struct ss_operands *in,
-			     double flops, double out_elements, struct ss_work *out)
+			     double flops, struct ss_work *out)
 {
 	uint32_t first = ss_formula_at(formula, in, FIRST);
 	const struct ss_operand *a = ss_operand_tensor(in, first);
@@ -36,7 +36,7 @@ static void matmul_fill_work(const struct ss_formula *formula, const struct ss_o
 		return;
 	out->dtype = a->dtype;
 	out->has_flops = true;
-	out->flops = flops;
+	out->flops = a->dtype == SS_DTYPE_FP4 ? 2 * flops : flops;
 	if (ss_operand_int(in, ss_formula_at(formula, in, OUT_DTYPE), &number) ||
 	    ss_operand_int(in, ss_formula_at(formula, in, OLD_OUT_DTYPE), &number))
 		out_dtype = scalar_type_dtype(number);
@@ -45,7 +45,8 @@ static void matmul_fill_work(const struct ss_formula *formula, const struct ss_o
 	ss_formula_add_bytes(out, ss_operand_stored(b), b->dtype);
 	if (bias)
 		ss_formula_add_bytes(out, ss_operand_stored(bias), bias->dtype);
-	ss_formula_add_bytes(out, out_elements, out_dtype);
+	out->out_bytes = out->batch * out->rows * out->columns * ss_dtype_bytes(out_dtype);
+	ss_formula_add_bytes(out, out->batch * out->rows * out->columns, out_dtype);
 }
 
 /* The i-th size from the right, 1 beyond the left end. */
@@ -62,14 +63,14 @@ static void matmul_work(const struct ss_formula *formula, const struct ss_operan
 	uint32_t first = ss_formula_at(formula, in, FIRST);
 	const struct ss_operand *a = ss_operand_tensor(in, first);
 	const struct ss_operand *b = ss_operand_tensor(in, first + 1);
-	double batch = 1, m, n, k;
+	double batch = 1, k;
 
 	(void)in_place;
 	if (!a || !b || !a->rank || !b->rank)
 		return;
 	k = dim_from_right(a, 0);
-	m = dim_from_right(a, 1);
-	n = b->rank > 1 ? dim_from_right(b, 0) : 1;
+	out->rows = dim_from_right(a, 1);
+	out->columns = b->rank > 1 ? dim_from_right(b, 0) : 1;
 	if (k != (b->rank > 1 ? dim_from_right(b, 1) : dim_from_right(b, 0)))
 		return;
 	for (uint32_t i = 2; i < a->rank || i < b->rank; i++) {
@@ -79,7 +80,8 @@ static void matmul_work(const struct ss_formula *formula, const struct ss_operan
 			return;
 		batch *= x == 1 ? y : x;
 	}
-	matmul_fill_work(formula, in, 2 * batch * m * n * k, batch * m * n, out);
+	out->batch = batch;
+	matmul_fill_work(formula, in, 2 * batch * out->rows * out->columns * k, out);
 }
 
 /* [.., k] x [n, k]. */
@@ -96,8 +98,10 @@ static void linear_work(const struct ss_formula *formula, const struct ss_operan
 		return;
 	for (uint32_t i = 1; i < x->rank; i++)
 		rows *= dim_from_right(x, i);
-	matmul_fill_work(formula, in, 2 * rows * ss_operand_elements(weight),
-			 rows * dim_from_right(weight, 1), out);
+	out->rows = rows;
+	out->columns = dim_from_right(weight, 1);
+	out->batch = 1;
+	matmul_fill_work(formula, in, 2 * rows * ss_operand_elements(weight), out);
 }
 
 /*
@@ -113,8 +117,10 @@ static void grouped_mm_work(const struct ss_formula *formula, const struct ss_op
 	if (!a || !b || a->rank != 2 || b->rank != 3 ||
 	    dim_from_right(a, 0) != dim_from_right(b, 1))
 		return;
-	matmul_fill_work(formula, in, 2 * ss_operand_elements(a) * dim_from_right(b, 0),
-			 dim_from_right(a, 1) * dim_from_right(b, 0), out);
+	out->rows = dim_from_right(a, 1);
+	out->columns = dim_from_right(b, 0);
+	out->batch = 1;
+	matmul_fill_work(formula, in, 2 * ss_operand_elements(a) * out->columns, out);
 }
 
 #define NONE SS_NO_OPERAND
@@ -241,6 +247,7 @@ static void attention_add_bytes(const struct ss_formula *formula, const struct s
 	double rows = sizes->heads * sizes->queries, kv_rows = sizes->kv_heads * sizes->keys;
 
 	out->has_flops = out->has_bytes = true;
+	out->depth = sizes->depth;
 	ss_formula_add_bytes(out,
 			     times * sizes->batch * (rows + kv_rows) *
 				     (sizes->depth + sizes->value_depth),

@@ -3,6 +3,8 @@
  * formulas_memory.c - operators that do little with each element: memory limits them, so
  * their bytes are counted and their FLOPs are not.
  */
+#include <string.h>
+
 #include "analyze/work/formulas.h"
 
 enum { ARITY, OUT_DTYPE };
@@ -47,6 +49,14 @@ static bool operand_broadcast(struct ss_operand *out, const struct ss_operand *o
 	return true;
 }
 
+/* Adds what is written, and keeps its size. */
+static void add_result(struct ss_work *out, const struct ss_operand *result, enum ss_dtype dtype)
+{
+	out->out_bytes = ss_operand_elements(result) * ss_dtype_bytes(dtype);
+	out->columns = result->rank ? (double)result->dims[result->rank - 1] : 0;
+	ss_formula_add_bytes(out, ss_operand_elements(result), dtype);
+}
+
 /* Reads up to ARITY tensors, broadcast, and writes one. A further tensor is the output. */
 static void elementwise_work(const struct ss_formula *formula, const struct ss_operands *in,
 			     bool in_place, struct ss_work *out)
@@ -78,7 +88,7 @@ static void elementwise_work(const struct ss_formula *formula, const struct ss_o
 		result.dtype = SS_DTYPE_BOOL;
 	else if (formula->at[OUT_DTYPE] == REAL && dtype_is_integer(result.dtype))
 		result.dtype = SS_DTYPE_FP32;
-	ss_formula_add_bytes(out, ss_operand_elements(&result), result.dtype);
+	add_result(out, &result, result.dtype);
 }
 
 static void copy_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
@@ -94,7 +104,7 @@ static void copy_work(const struct ss_formula *formula, const struct ss_operands
 	out->has_bytes = true;
 	out->dtype = source->dtype;
 	ss_formula_add_bytes(out, ss_operand_stored(source), source->dtype);
-	ss_formula_add_bytes(out, ss_operand_elements(target), target->dtype);
+	add_result(out, target, target->dtype);
 }
 
 /* The first operand, read or written. The small result of a reduction does not count. */
@@ -128,7 +138,7 @@ static void norm_work(const struct ss_formula *formula, const struct ss_operands
 		if (in->items[i].is_tensor)
 			ss_formula_add_bytes(out, ss_operand_stored(&in->items[i]),
 					     in->items[i].dtype);
-	ss_formula_add_bytes(out, ss_operand_elements(operand), operand->dtype);
+	add_result(out, operand, operand->dtype);
 }
 
 /* With half_to_float, softmax of half precision writes single precision. */
@@ -146,8 +156,67 @@ static void softmax_work(const struct ss_formula *formula, const struct ss_opera
 	out->has_bytes = true;
 	out->dtype = operand->dtype;
 	ss_formula_add_bytes(out, ss_operand_stored(operand), operand->dtype);
-	ss_formula_add_bytes(out, ss_operand_elements(operand),
-			     to_float ? SS_DTYPE_FP32 : operand->dtype);
+	add_result(out, operand, to_float ? SS_DTYPE_FP32 : operand->dtype);
+}
+
+/* All tensors once: results are among the operands. */
+static void operands_work(const struct ss_formula *formula, const struct ss_operands *in,
+			  bool in_place, struct ss_work *out)
+{
+	(void)formula;
+	(void)in_place;
+	for (uint32_t i = 0; i < in->count; i++) {
+		const struct ss_operand *operand = ss_operand_tensor(in, i);
+
+		if (!operand || !operand->rank)
+			continue;
+		if (!out->dtype) {
+			out->has_bytes = true;
+			out->dtype = operand->dtype;
+			out->columns = (double)operand->dims[operand->rank - 1];
+		}
+		ss_formula_add_bytes(out, ss_operand_stored(operand), operand->dtype);
+	}
+}
+
+/* Rows of a table by their numbers: each is read and written. */
+static void embedding_work(const struct ss_formula *formula, const struct ss_operands *in,
+			   bool in_place, struct ss_work *out)
+{
+	const struct ss_operand *table = ss_operand_tensor(in, 0);
+	const struct ss_operand *numbers = ss_operand_tensor(in, 1);
+
+	(void)formula;
+	(void)in_place;
+	if (!table || !numbers || table->rank != 2)
+		return;
+	out->has_bytes = true;
+	out->dtype = table->dtype;
+	ss_formula_add_bytes(out, ss_operand_stored(numbers), numbers->dtype);
+	ss_formula_add_bytes(out, 2 * ss_operand_elements(numbers) * (double)table->dims[1],
+			     table->dtype);
+}
+
+/* Reads an image and writes one of another size. */
+static void upsample_work(const struct ss_formula *formula, const struct ss_operands *in,
+			  bool in_place, struct ss_work *out)
+{
+	const struct ss_operand *image = ss_operand_tensor(in, 0);
+	struct ss_operand result;
+	int64_t size[2];
+
+	(void)formula;
+	(void)in_place;
+	if (!image || image->rank != 4 || !ss_operand_ints(in, 1, 2, size) || size[0] <= 0 ||
+	    size[1] <= 0)
+		return;
+	result = *image;
+	result.dims[2] = size[0];
+	result.dims[3] = size[1];
+	out->has_bytes = true;
+	out->dtype = image->dtype;
+	ss_formula_add_bytes(out, ss_operand_stored(image), image->dtype);
+	add_result(out, &result, image->dtype);
 }
 
 #define MEMORY(name, kind, function, ...)                              \
@@ -269,6 +338,39 @@ static const struct ss_formula memory_formulas[] = {
 	NORM("miopen_batch_norm_backward"),
 	NORM("_fused_rms_norm"),
 	NORM("_fused_rms_norm_backward"),
+	MEMORY("embedding", COPY, embedding_work, 0),
+	MEMORY("upsample_bilinear2d", ELEMENTWISE, upsample_work, 0),
+	MEMORY("upsample_bicubic2d", ELEMENTWISE, upsample_work, 0),
+	MEMORY("upsample_nearest2d", ELEMENTWISE, upsample_work, 0),
+	/* libraries of servers: results are operands */
+	MEMORY("_C::rms_norm", NORM, operands_work, 0),
+	MEMORY("_C::fused_add_rms_norm", NORM, operands_work, 0),
+	MEMORY("_C::silu_and_mul", ELEMENTWISE, operands_work, 0),
+	MEMORY("_C::gelu_and_mul", ELEMENTWISE, operands_work, 0),
+	MEMORY("_C::static_scaled_fp8_quant", ELEMENTWISE, operands_work, 0),
+	MEMORY("_C::dynamic_scaled_fp8_quant", ELEMENTWISE, operands_work, 0),
+	MEMORY("sgl_kernel::silu_and_mul", ELEMENTWISE, operands_work, 0),
+	MEMORY("sgl_kernel::rmsnorm", NORM, operands_work, 0),
+	MEMORY("sgl_kernel::fused_add_rmsnorm", NORM, operands_work, 0),
+	MEMORY("aiter::rmsnorm", NORM, operands_work, 0),
+	MEMORY("aiter::add_rmsnorm", NORM, operands_work, 0),
 };
+
+static const struct ss_formula inductor_formulas[] = {
+	MEMORY("triton_poi_", ELEMENTWISE, operands_work, 0),
+	MEMORY("triton_red_", REDUCTION, operands_work, 0),
+	MEMORY("triton_per_", REDUCTION, operands_work, 0),
+};
+
+const struct ss_formula *ss_formula_find_inductor(const char *name, size_t length)
+{
+	for (size_t i = 0; i < SS_COUNT(inductor_formulas); i++) {
+		size_t prefix = strlen(inductor_formulas[i].name);
+
+		if (length > prefix && memcmp(name, inductor_formulas[i].name, prefix) == 0)
+			return &inductor_formulas[i];
+	}
+	return NULL;
+}
 
 const struct ss_formula_table ss_formulas_memory = { memory_formulas, SS_COUNT(memory_formulas) };

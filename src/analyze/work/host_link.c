@@ -15,8 +15,21 @@
 #define PCIE3 12e9
 #define PCIE4 25e9
 #define PCIE5 53e9
-/* of 450 GB/s each way; measured on GH200 */
-#define NVLINK_C2C 350e9
+
+/*
+ * Links that are not PCI Express, measured: NVLink-C2C of GH200 (nvbandwidth#23), of two GPUs on
+ * one CPU (GB200, Azure) and of one (GB300, ml-engineering); Infinity Fabric of MI250X (guide of
+ * Frontier).
+ */
+static const struct {
+	const char *part; /* of the name */
+	double rate[SS_COPY_WAYS];
+} own_links[] = {
+	{ "GH200", { 346e9, 300e9 } },
+	{ "GB200", { 201e9, 193e9 } },
+	{ "GB300", { 359e9, 377e9 } },
+	{ "MI250X", { 36e9, 36e9 } },
+};
 
 /*
  * Pinned copies compared with the best pageable one of the same host: 1.1 and 1.9 times as fast
@@ -58,12 +71,14 @@ static double pcie_rate_of(const struct pcie_generation *generations, size_t cou
 	return 0;
 }
 
-static double link_rate_by_device(const struct ss_trace *trace, const struct ss_device *device)
+static double link_rate_by_device(const struct ss_trace *trace, const struct ss_device *device,
+				  int way)
 {
 	const char *name = ss_strings_text(&trace->texts, device->name);
 
-	if (strstr(name, "GH200") || strstr(name, "GB200") || strstr(name, "GB300"))
-		return NVLINK_C2C;
+	for (size_t i = 0; i < SS_COUNT(own_links); i++)
+		if (strstr(name, own_links[i].part))
+			return own_links[i].rate[way];
 	if (device->warp_size == 64 || strstr(name, "AMD") || strstr(name, "Radeon"))
 		return pcie_rate_of(amd_generations, SS_COUNT(amd_generations), device);
 	if (device->warp_size > 0 && device->warp_size != 32)
@@ -171,7 +186,7 @@ bool ss_host_link_init(struct ss_host_link *link, const struct ss_trace *trace, 
 		link_measure_copy(link, trace, row, pageable);
 	}
 	for (int i = 0; i < SS_COPY_WAYS; i++)
-		link->most[i] = known ? link_rate_by_device(trace, known) : 0;
+		link->most[i] = known ? link_rate_by_device(trace, known, i) : 0;
 	for (int i = 0; i < SS_COPY_WAYS; i++)
 		if (!link->is_measured[i])
 			link->rate[i] = link_guess_rate(link, i, pageable[i]);

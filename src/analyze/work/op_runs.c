@@ -190,24 +190,13 @@ static bool op_runs_categories(struct ss_op_runs *runs, const struct ss_strings 
 	return true;
 }
 
-static bool trace_has_shapes(const struct ss_trace *trace)
-{
-	for (uint32_t i = 0; i < trace->op_args.count; i++) {
-		const struct ss_op_args *args = ss_records_at(&trace->op_args, i);
-
-		if (args->input_dims)
-			return true;
-	}
-	return false;
-}
-
 enum ss_status ss_op_runs_init(struct ss_op_runs *runs, const struct ss_ops *ops,
 			       const struct ss_works *works, struct ss_memory *memory,
 			       struct ss_error *err)
 {
 	const struct ss_trace *trace = ops->trace;
 	struct op_sorting sorting = { .trace = trace, .runs = runs };
-	bool numbers = !trace_has_shapes(trace);
+	bool numbers = !ss_works_have_shapes(trace);
 
 	*runs = (struct ss_op_runs){ .ops = ops };
 	ss_arena_init(&runs->arena, memory);

@@ -14,9 +14,10 @@ static const struct {
 	[SS_DTYPE_UNKNOWN] = { NULL, 0 },  [SS_DTYPE_BOOL] = { "bool", 1 },
 	[SS_DTYPE_INT8] = { "int8", 1 },   [SS_DTYPE_INT16] = { "int16", 2 },
 	[SS_DTYPE_INT32] = { "int32", 4 }, [SS_DTYPE_INT64] = { "int64", 8 },
-	[SS_DTYPE_FP8] = { "fp8", 1 },     [SS_DTYPE_FP16] = { "fp16", 2 },
-	[SS_DTYPE_BF16] = { "bf16", 2 },   [SS_DTYPE_FP32] = { "fp32", 4 },
-	[SS_DTYPE_FP64] = { "fp64", 8 },   [SS_DTYPE_OTHER] = { NULL, 0 },
+	[SS_DTYPE_FP4] = { "fp4", 1 },     [SS_DTYPE_FP8] = { "fp8", 1 },
+	[SS_DTYPE_FP16] = { "fp16", 2 },   [SS_DTYPE_BF16] = { "bf16", 2 },
+	[SS_DTYPE_FP32] = { "fp32", 4 },   [SS_DTYPE_FP64] = { "fp64", 8 },
+	[SS_DTYPE_OTHER] = { NULL, 0 },
 };
 
 /* The names of C++ compilers. */
@@ -42,6 +43,7 @@ static const struct {
 	{ "c10::Float8_e5m2", SS_DTYPE_FP8 },
 	{ "c10::Float8_e4m3fnuz", SS_DTYPE_FP8 },
 	{ "c10::Float8_e5m2fnuz", SS_DTYPE_FP8 },
+	{ "c10::Float4_e2m1fn_x2", SS_DTYPE_FP4 },
 };
 
 const char *ss_dtype_name(enum ss_dtype dtype)

@@ -19,6 +19,7 @@ enum ss_dtype {
 	SS_DTYPE_INT16,
 	SS_DTYPE_INT32,
 	SS_DTYPE_INT64,
+	SS_DTYPE_FP4, /* two in each element */
 	SS_DTYPE_FP8,
 	SS_DTYPE_FP16,
 	SS_DTYPE_BF16,

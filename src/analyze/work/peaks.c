@@ -1,77 +1,212 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peaks.c - the table of device peaks, from the vendors' data sheets, without sparsity. To
- * add a device: add a line with a pattern of its name, above all lines whose patterns also
- * match its name.
+ * peaks.c - what devices can do, without sparsity, and what is reached of it. To add a device: add
+ * a line with a pattern of its name, above all lines whose patterns also match its name, and where
+ * its figures are from.
+ *
+ * Sources, by their numbers above the lines: 1 Lightning, fabric/utilities/throughput.py; 2
+ * ml-engineering, compute/accelerator; 3 gpu-runtime-predictor, gpu_catalog.json; 5 xFormers' table
+ * of data sheets; 6, 8, 9, 13, 15, 22 copies of the vendors' data sheets; 10 the A100 page of PC2;
+ * 11 PyTorch, inductor/analysis/device_info.py, sparse figures halved; 12 torchtitan, utils.py;
+ * 14 gpu_spec; 16 torchao, roofline_utils.py; 17 QuACK, sm120_hardware.md; 19 glennklockwood.com,
+ * H100; 20 NVIDIA/nccl#1374; 21 DeepSeek-V3#28; 23 NVIDIA/nvbandwidth#48; 24 measured, GH200
+ * (dnhkng.github.io); 25 the driver's figures, pytorch/ao#4002; 26 NVIDIA's table of GB200 and HGX
+ * B200; 27 glennklockwood.com, B300; 28 verda.com, GB300; 29 AMD's system acceptance; 30 the
+ * Frontier guide; 31 ROCm, MI250. "sheet": the vendor's data sheet alone.
  */
 #include <string.h>
 
 #include "analyze/work/peaks.h"
+
+/*
+ * The part of the peaks that large tuned products and streaming kernels reach: the best that was
+ * published (ml-engineering's MAMF, AMD's "max achievable", Azure's AI benchmarking guide, RRZE's
+ * gpu-benches). Power limits the products of large devices. 0: nothing is published.
+ */
+#define NVIDIA 0.78, 0.88
+#define AMPERE 0.85, 0.86
+#define HOPPER 0.80, 0.88
+#define BLACKWELL 0.77, 0.88
+#define GEFORCE 0.95, 0.90
+#define CDNA2 0, 0.75
+#define MI300 0.54, 0.78
+#define MI300A 0, 0.55
+#define GFX942 0.54, 0.55
+#define MI325 0.64, 0.78
+#define CDNA4 0.62, 0.78
+
+/* Rates of several devices. */
+#define H100_RATES 66.9, 66.9, 494.7, 989.4, 989.4, 1978.9, 0, 1978.9
+#define A100_RATES 19.5, 19.5, 156, 312, 312, 0, 0, 624
+#define V100_RATES 7.8, 15.7, 0, 125, 0, 0, 0, 0
+#define MI300_RATES 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 0, 2614.9
+#define MI300A_RATES 122.6, 122.6, 122.6, 980.6, 980.6, 1961.2, 0, 1961.2
+#define MI350_RATES 72.1, 144.2, 144.2, 2306.9, 2306.9, 4613.7, 9227, 4613.7
 
 static const struct ss_peaks peak_table[] = {
 	/* parts of devices and throttled ones: their limits differ by vendor and model */
 	{ .pattern = "MIG" },
 	{ .pattern = "Laptop" },
 	{ .pattern = "Max-Q" },
-	/* name, fp64, fp32, fp32_matrix, fp16, bf16, fp8, int8, GB/s, GB/s of its links */
-	{ "GB300", 0, 0, 0, 2500, 2500, 5000, 0, 8000, 900 },
-	{ "B300", 0, 0, 0, 2250, 2250, 4500, 0, 8000, 900 },
-	{ "GB200", 40, 80, 1250, 2500, 2500, 5000, 5000, 8000, 900 },
-	{ "B200", 37, 75, 1125, 2250, 2250, 4500, 4500, 8000, 900 },
-	{ "GH200 144G", 67, 67, 494.7, 989.4, 989.4, 1978.9, 1978.9, 4900, 450 },
-	{ "GH200", 67, 67, 494.7, 989.4, 989.4, 1978.9, 1978.9, 4000, 450 },
-	{ "H200 NVL", 60, 60, 417.5, 835.5, 835.5, 1670.5, 1670.5, 4800, 0 },
-	{ "H200", 67, 67, 494.7, 989.4, 989.4, 1978.9, 1978.9, 4800, 450 },
-	{ "H100 PCIe", 51, 51, 378, 756, 756, 1513, 1513, 2039, 0 },
-	{ "H100 NVL", 60, 60, 417.5, 835.5, 835.5, 1670.5, 1670.5, 3900, 0 },
-	{ "H100 80GB HBM3", 67, 67, 494.7, 989.4, 989.4, 1978.9, 1978.9, 3352, 450 },
-	{ "H800", 1, 67, 494.7, 989.4, 989.4, 1978.9, 1978.9, 3352, 200 },
-	{ "H20", 1, 44, 74, 148, 148, 296, 296, 4000, 450 },
-	{ "A100-SXM4-80GB", 19.5, 19.5, 156, 312, 312, 0, 624, 2039, 300 },
-	{ "A100-SXM-80GB", 19.5, 19.5, 156, 312, 312, 0, 624, 2039, 300 },
-	{ "A100 80GB PCIe", 19.5, 19.5, 156, 312, 312, 0, 624, 1935, 0 },
-	{ "A100-SXM4-40GB", 19.5, 19.5, 156, 312, 312, 0, 624, 1555, 300 },
-	{ "A100-PCIE-40GB", 19.5, 19.5, 156, 312, 312, 0, 624, 1555, 0 },
-	{ "A100-PG509-200", 19.5, 19.5, 156, 312, 312, 0, 624, 1555, 300 },
-	{ "A100", 19.5, 19.5, 156, 312, 312, 0, 624, 0, 0 },
-	{ "A800-SXM4-80GB", 19.5, 19.5, 156, 312, 312, 0, 624, 2039, 200 },
-	{ "A800 80GB PCIe", 19.5, 19.5, 156, 312, 312, 0, 624, 1935, 0 },
-	{ "A30", 10.3, 10.3, 82, 165, 165, 0, 330, 933, 0 },
-	{ "A40", 0, 37.4, 74.8, 149.7, 149.7, 0, 299.3, 696, 0 },
-	{ "A10", 0, 31.2, 62.5, 125, 125, 0, 250, 600, 0 },
-	{ "V100-SXM2-16GB", 7.8, 15.7, 0, 125, 0, 0, 0, 900, 150 },
-	{ "V100-SXM2-32GB", 7.8, 15.7, 0, 125, 0, 0, 0, 900, 150 },
-	{ "V100-DGXS", 7.8, 15.7, 0, 125, 0, 0, 0, 900, 0 },
-	{ "V100-PCIE-16GB", 7, 14, 0, 112, 0, 0, 0, 900, 0 },
-	{ "V100-PCIE-32GB", 7, 14, 0, 112, 0, 0, 0, 900, 0 },
-	{ "V100S-PCIE-32GB", 8.2, 16.4, 0, 130, 0, 0, 0, 1134, 0 },
-	{ "P100-SXM2-16GB", 5.3, 10.6, 0, 21.2, 0, 0, 0, 732, 80 },
-	{ "P100-PCIE-16GB", 4.7, 9.3, 0, 18.7, 0, 0, 0, 732, 0 },
-	{ "L40S", 0, 91.6, 183, 362, 362, 733, 733, 864, 0 },
-	{ "L40", 0, 90.5, 90.5, 181, 181, 362, 362, 864, 0 },
-	{ "L4", 0, 30.3, 60, 121, 121, 242, 242, 300, 0 },
-	{ "T4", 0, 8.1, 0, 65, 0, 0, 130, 320, 0 },
-	{ "RTX 6000 Ada Generation", 0, 91.1, 182.1, 364.2, 364.2, 728.5, 728.5, 960, 0 },
-	{ "RTX A6000", 0, 38.7, 77.4, 154.8, 154.8, 0, 309.7, 768, 0 },
-	{ "RTX 5090$", 0, 104.8, 104.8, 209.5, 209.5, 419, 838, 1792, 0 },
-	{ "RTX 4090$", 0, 82.6, 82.6, 165.2, 165.2, 330.3, 660.6, 1008, 0 },
-	{ "RTX 4080$", 0, 48.7, 48.7, 97.5, 97.5, 194.9, 389.9, 716.8, 0 },
-	{ "RTX 3090 Ti$", 0, 40, 40, 80, 80, 0, 320, 1008, 0 },
-	{ "RTX 3090$", 0, 35.6, 35.6, 71, 71, 0, 284, 936, 0 },
-	{ "RTX 3070$", 0, 20.3, 20.3, 40.6, 40.6, 0, 162.6, 448, 0 },
-	{ "RTX 3060 Ti$", 0, 16.2, 16.2, 32.4, 32.4, 0, 129.6, 448, 0 },
-	{ "RTX 2080 Ti$", 0, 13.4, 0, 53.8, 0, 0, 215.2, 616, 0 },
-	{ "MI355X", 78.6, 157.3, 157.3, 2516.6, 2516.6, 5033.2, 5033.2, 8000, 537 },
-	{ "MI350X", 72.1, 144.2, 144.2, 2306.9, 2306.9, 4613.7, 4613.7, 8000, 537 },
-	{ "MI325X", 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 6000, 448 },
-	{ "MI300X", 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 5300, 448 },
-	{ "MI300A", 122.6, 122.6, 122.6, 980.6, 980.6, 1961.2, 1961.2, 5300, 0 },
+	/*
+	 * name, fp64, fp32, fp32_matrix, fp16, bf16, fp8, fp4, int8, GB/s, MB of cache,
+	 * multiprocessors, GB/s of its links, what is reached
+	 */
+	/* 2 28 */
+	{ "GB300", 1.3, 80, 1250, 2500, 2500, 5000, 15000, 0, 8000, 0, 0, 900, BLACKWELL },
+	/* 2 27 28 */
+	{ "B300", 1.25, 75, 1125, 2250, 2250, 4500, 0, 0, 7700, 0, 0, 900, BLACKWELL },
+	/* 2 26 */
+	{ "GB200", 40, 80, 1250, 2500, 2500, 5000, 10000, 5000, 8000, 126, 0, 900, BLACKWELL },
+	/* 2 25 26 */
+	{ "B200", 37, 75, 1100, 2250, 2250, 4500, 9000, 4500, 7672, 126, 148, 900, BLACKWELL },
+	/* 2 */
+	{ "GH200 144G", H100_RATES, 4900, 50, 132, 0, HOPPER },
+	/* 2 24 */
+	{ "GH200", H100_RATES, 4000, 50, 132, 0, HOPPER },
+	/* sheet */
+	{ "H200 NVL", 60, 60, 417.5, 835.5, 835.5, 1670.5, 0, 1670.5, 4800, 50, 132, 0, HOPPER },
+	/* 2 */
+	{ "H200", H100_RATES, 4800, 50, 132, 450, HOPPER },
+	/* 1 2 12 */
+	{ "H100 PCIe", 51, 51, 378, 756, 756, 1513, 0, 1513, 2039, 50, 114, 0, HOPPER },
+	/* 2 12 */
+	{ "H100 NVL", 60, 60, 417.5, 835, 835, 1670, 0, 1670, 3900, 50, 132, 0, HOPPER },
+	/* 2 19 */
+	{ "H100 80GB HBM3", H100_RATES, 3352, 50, 132, 450, HOPPER },
+	/* sheet */
+	{ "H800 PCIe", 0, 51, 378, 756, 756, 1513, 0, 1513, 0, 50, 114, 0, HOPPER },
+	/* 20 21 */
+	{ "H800", 1, 67, 494.7, 989.4, 989.4, 1978.9, 0, 1978.9, 3352, 50, 132, 200, HOPPER },
+	/* 23 */
+	{ "H20-3e", 1, 44, 74, 148, 148, 296, 0, 296, 4800, 60, 78, 450, HOPPER },
+	/* 22 */
+	{ "H20", 1, 44, 74, 148, 148, 296, 0, 296, 4000, 60, 78, 450, HOPPER },
+	/* 2 11 */
+	{ "A100-SXM4-80GB", A100_RATES, 2039, 40, 108, 300, AMPERE },
+	{ "A100-SXM-80GB", A100_RATES, 2039, 40, 108, 300, AMPERE },
+	/* 2 */
+	{ "A100 80GB PCIe", A100_RATES, 1935, 40, 108, 0, AMPERE },
+	/* 2 10 */
+	{ "A100-SXM4-40GB", A100_RATES, 1555, 40, 108, 300, AMPERE },
+	{ "A100-PCIE-40GB", A100_RATES, 1555, 40, 108, 0, AMPERE },
+	/* sheet */
+	{ "A100-PG509-200", A100_RATES, 1555, 40, 108, 300, AMPERE },
+	/* 2 */
+	{ "A100", A100_RATES, 0, 40, 108, 0, AMPERE },
+	/* sheet */
+	{ "A800-SXM4-80GB", A100_RATES, 2039, 40, 108, 200, AMPERE },
+	{ "A800 80GB PCIe", A100_RATES, 1935, 40, 108, 0, AMPERE },
+	/* 5 */
+	{ "A30", 10.3, 10.3, 82, 165, 165, 0, 0, 330, 933, 24, 56, 0, AMPERE },
+	/* 8 9 */
+	{ "A40", 0, 37.4, 74.8, 149.7, 149.7, 0, 0, 299.3, 696, 6, 84, 0, AMPERE },
+	/* 5 6 */
+	{ "A10", 0, 31.2, 62.5, 125, 125, 0, 0, 250, 600, 6, 72, 0, AMPERE },
+	/* 1 2 3 */
+	{ "V100-SXM2-16GB", V100_RATES, 900, 6, 80, 150, NVIDIA },
+	{ "V100-SXM2-32GB", V100_RATES, 900, 6, 80, 150, NVIDIA },
+	/* sheet */
+	{ "V100-DGXS", V100_RATES, 900, 6, 80, 0, NVIDIA },
+	/* 1 */
+	{ "V100-PCIE-16GB", 7, 14, 0, 112, 0, 0, 0, 0, 900, 6, 80, 0, NVIDIA },
+	{ "V100-PCIE-32GB", 7, 14, 0, 112, 0, 0, 0, 0, 900, 6, 80, 0, NVIDIA },
+	{ "V100S-PCIE-32GB", 8.2, 16.4, 0, 130, 0, 0, 0, 0, 1134, 6, 80, 0, NVIDIA },
+	/* sheet */
+	{ "P100-SXM2-16GB", 5.3, 10.6, 0, 21.2, 0, 0, 0, 0, 732, 4, 56, 80, NVIDIA },
+	{ "P100-PCIE-16GB", 4.7, 9.3, 0, 18.7, 0, 0, 0, 0, 732, 4, 56, 0, NVIDIA },
+	/* 2 13 */
+	{ "L40S", 0, 91.6, 183, 362, 362, 733, 0, 733, 864, 96, 142, 0, NVIDIA },
+	/* 13 */
+	{ "L40", 0, 90.5, 90.5, 181, 181, 362, 0, 362, 864, 96, 142, 0, NVIDIA },
+	/* 11 */
+	{ "L4", 0, 30.3, 60, 121, 121, 242.5, 0, 242.5, 300, 48, 58, 0, NVIDIA },
+	/* 1 3 */
+	{ "T4", 0, 8.1, 0, 65, 0, 0, 0, 130, 320, 4, 40, 0, NVIDIA },
+	/* sheet */
+	{ "RTX 6000 Ada Generation", 0, 91.1, 182.1, 364.2, 364.2, 728.5, 0, 728.5, 960, 96, 142, 0,
+	  NVIDIA },
+	/* 12 */
+	{ "RTX A6000", 0, 38.7, 77.4, 154.8, 154.8, 0, 0, 309.7, 768, 6, 84, 0, NVIDIA },
+	/* 16 17 */
+	{ "RTX 5090$", 0, 104.8, 104.8, 209.5, 209.5, 419, 1676, 838, 1792, 96, 170, 0, GEFORCE },
+	/* 15 */
+	{ "RTX 4090$", 1.29, 82.6, 82.6, 165.2, 165.2, 330.3, 0, 660.6, 1008, 72, 128, 0, GEFORCE },
+	/* sheet */
+	{ "RTX 4080$", 0, 48.7, 48.7, 97.5, 97.5, 194.9, 0, 389.9, 716.8, 64, 76, 0, GEFORCE },
+	{ "RTX 3090 Ti$", 0, 40, 40, 80, 80, 0, 0, 320, 1008, 6, 84, 0, GEFORCE },
+	/* 14 */
+	{ "RTX 3090$", 0, 35.6, 35.6, 71, 71, 0, 0, 284, 936, 6, 82, 0, GEFORCE },
+	/* sheet */
+	{ "RTX 3070$", 0, 20.3, 20.3, 40.6, 40.6, 0, 0, 162.6, 448, 4, 46, 0, GEFORCE },
+	{ "RTX 3060 Ti$", 0, 16.2, 16.2, 32.4, 32.4, 0, 0, 129.6, 448, 4, 38, 0, GEFORCE },
+	{ "RTX 2080 Ti$", 0, 13.4, 0, 53.8, 0, 0, 0, 215.2, 616, 5.5, 68, 0, GEFORCE },
+	/* 2 */
+	{ "MI355X", 78.6, 157.3, 157.3, 2516.6, 2516.6, 5033.2, 10066, 5033.2, 8000, 288, 256, 537,
+	  CDNA4 },
+	/* 2 11 */
+	{ "MI350X", MI350_RATES, 8000, 288, 256, 537, CDNA4 },
+	/* 2 */
+	{ "MI325X", MI300_RATES, 6000, 288, 304, 448, MI325 },
+	/* 2 11 */
+	{ "MI300X", MI300_RATES, 5300, 288, 304, 448, MI300 },
+	/* 11 29 */
+	{ "MI300A", MI300A_RATES, 5300, 280, 228, 384, MI300A },
+	/* only the instruction set is known: as MI300A and MI350X, the slowest that have it */
+	{ "gfx942", MI300A_RATES, 5300, 280, 228, 0, GFX942 },
+	{ "gfx950", MI350_RATES, 8000, 288, 256, 0, CDNA4 },
 	/* of one of the two dies: programs see each as a device */
-	{ "MI250X", 47.9, 23.9, 47.9, 191.5, 191.5, 0, 191.5, 1638, 0 },
-	{ "MI250", 45.3, 22.6, 45.3, 181, 181, 0, 181, 1638, 0 },
-	{ "MI210", 45.3, 22.6, 45.3, 181, 181, 0, 181, 1638, 0 },
-	{ "MI100", 11.5, 23.1, 46.1, 184.6, 92.3, 0, 184.6, 1229, 0 },
+	/* 2 30 31 */
+	{ "MI250X", 47.9, 23.9, 47.9, 191.5, 191.5, 0, 0, 191.5, 1638, 8, 110, 0, CDNA2 },
+	/* 31 */
+	{ "MI250", 45.3, 22.6, 45.3, 181, 181, 0, 0, 181, 1638, 8, 104, 0, CDNA2 },
+	/* 11 29 */
+	{ "MI210", 45.3, 22.6, 45.3, 181, 181, 0, 0, 181, 1638, 8, 104, 150, CDNA2 },
+	/* 29 */
+	{ "MI100", 11.5, 23.1, 46.1, 184.6, 92.3, 0, 0, 184.6, 1229, 8, 120, 138, CDNA2 },
 };
+
+/*
+ * One host: nccl-tests by Azure, AWS and ml-engineering; AMD's acceptance limits. V100: six NVLinks
+ * of 25 GB/s, one to most neighbours, or a switch (SXM3). MI300X: seven links of 64 GB/s, one to
+ * each of the others; MI300A and MI100 the same with four on a board, MI250 with eight dies. H20
+ * has the links of H100 (DeepEP#303). No table of V100 and MI gives 8 MB: they get the longest
+ * latency. Between hosts: A100 with four NICs of 100 Gb (AWS p4de), H100 and H200 with 3.2 Tb (p5), B200 and
+ * MI300X with eight of 400 Gb. Names that contain others come first.
+ */
+static const struct ss_bus_rates bus_table[] = {
+	{ "GH200", 0, 0, 0, 0, 0, 0 }, /* no peers in most hosts */
+	{ "NVL", 0, 0, 0, 0, 0, 0 },   /* bridges between pairs */
+	{ "PCIe", 0, 0, 0, 0, 0, 0 },  /* depends on the board */
+	{ "V100-SXM2", 120, 120, 20, 100, 0, 0 },
+	{ "V100-SXM3", 120, 120, 0, 100, 0, 0 },
+	{ "A100-SXM", 230, 230, 0, 84, 78, 600 },
+	{ "A100-PG509", 230, 230, 0, 84, 78, 600 },
+	{ "H100 80GB HBM3", 360, 480, 0, 55, 437, 171 },
+	{ "H100-SXM", 360, 480, 0, 55, 437, 171 },
+	{ "H800", 160, 215, 0, 55, 0, 0 },
+	{ "H200", 360, 480, 0, 55, 437, 171 },
+	{ "H20", 360, 480, 0, 55, 0, 0 },
+	{ "GB200", 680, 680, 0, 31, 0, 0 }, /* a rack is one domain */
+	{ "GB300", 680, 680, 0, 31, 0, 0 },
+	{ "B200", 675, 838, 0, 99, 382, 422 },
+	{ "B300", 675, 838, 0, 99, 382, 422 },
+	{ "MI300X", 310, 310, 45, 100, 304, 422 },
+	{ "MI300A", 230, 230, 76, 100, 0, 0 },
+	{ "MI325X", 304, 304, 45, 100, 304, 422 },
+	{ "MI350X", 350, 350, 45, 100, 350, 422 },
+	{ "MI355X", 350, 350, 45, 100, 350, 422 },
+	{ "MI250", 125, 125, 17, 100, 0, 0 },
+	{ "MI100", 72, 72, 24, 100, 0, 0 },
+};
+
+const struct ss_bus_rates *ss_bus_rates_find(const char *device_name)
+{
+	for (size_t i = 0; i < SS_COUNT(bus_table); i++)
+		if (strstr(device_name, bus_table[i].part))
+			return &bus_table[i];
+	return NULL;
+}
 
 static bool is_device_name_char(char c)
 {
@@ -114,6 +249,8 @@ double ss_peaks_flops(const struct ss_peaks *peaks, enum ss_dtype dtype, bool te
 		return peaks->bf16 * 1e12;
 	case SS_DTYPE_FP8:
 		return peaks->fp8 * 1e12;
+	case SS_DTYPE_FP4:
+		return peaks->fp4 * 1e12;
 	case SS_DTYPE_INT8:
 		return peaks->int8 * 1e12;
 	default:

@@ -14,10 +14,31 @@ struct ss_peaks {
 	double fp32;         /* vector units */
 	double fp32_matrix;  /* NVIDIA: TF32; AMD: FP32 of the matrix cores */
 	double fp16, bf16;   /* with fp32 accumulation, if that is slower */
-	double fp8, int8;
-	double gb_per_s;      /* memory, 10^9 bytes per second */
-	double link_gb_per_s; /* to the other devices of a host, in one direction; 0: over PCIe */
+	double fp8, fp4, int8;
+	double gb_per_s;        /* memory, 10^9 bytes per second */
+	double cache_mb;        /* what fits is read faster than memory; 0: unknown */
+	double multiprocessors; /* 0: unknown */
+	double link_gb_per_s; /* to the others of a host, in one direction; 0: PCIe, or it varies */
+	double products_reach; /* the part of the peaks that the best products reach; 0: unknown */
+	double memory_reach;   /* the same of memory */
 };
+
+/*
+ * The time of a collective is a latency and its bytes at a rate (GB/s of the bus). Rates are those
+ * of the largest messages; latencies are such that messages of 8 MB take as long as published:
+ * they reach 126 of 838 GB/s on eight B200.
+ */
+struct ss_bus_rates {
+	const char *part; /* of the name */
+	double ring;      /* all-gathers, and all-reduces of few ranks; 0: depends on the board */
+	double reduce;    /* all-reduces of many ranks */
+	double pair;      /* between two of them, without a switch; 0: there is one */
+	double latency_us;
+	double network, network_us; /* all-reduces between full hosts; 0: nothing is published */
+};
+
+/* NULL: it is not in the table. */
+const struct ss_bus_rates *ss_bus_rates_find(const char *device_name);
 
 /* The peaks of a device; NULL: it is not in the table. */
 const struct ss_peaks *ss_peaks_find(const char *device_name);

@@ -314,3 +314,14 @@ const struct ss_work *ss_works_of(const struct ss_works *works, uint32_t row)
 
 	return worker ? ss_works_item(works, worker) : NULL;
 }
+
+bool ss_works_have_shapes(const struct ss_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->op_args.count; i++) {
+		const struct ss_op_args *args = ss_records_at(&trace->op_args, i);
+
+		if (args->input_dims)
+			return true;
+	}
+	return false;
+}

@@ -64,6 +64,9 @@ static inline const struct ss_worker *ss_works_find(const struct ss_works *works
 	return worker && worker->row == row ? worker : NULL;
 }
 
+/* Whether sizes were recorded. */
+bool ss_works_have_shapes(const struct ss_trace *trace);
+
 /* What the operator of the row did; NULL: unknown, or others did it. */
 const struct ss_work *ss_works_of(const struct ss_works *works, uint32_t row);
 

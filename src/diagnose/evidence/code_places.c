@@ -31,8 +31,8 @@ void ss_code_places_release(struct ss_code_places *sites)
 	*sites = (struct ss_code_places){ 0 };
 }
 
-void ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
-			int64_t weight_ns)
+uint32_t ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
+			    int64_t weight_ns)
 {
 	struct code_place_key key = { .name = name };
 	struct ss_code_place *site;
@@ -45,7 +45,7 @@ void ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t ro
 	    !ss_memory_reserve(sites->memory, (void **)&sites->items, &sites->capacity,
 			       (size_t)id + 1, sizeof(*sites->items))) {
 		sites->failed = true;
-		return;
+		return SS_NO_ID;
 	}
 	site = &sites->items[id];
 	if (id == sites->count) {
@@ -56,6 +56,7 @@ void ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t ro
 	}
 	site->count++;
 	site->weight_ns = ss_ns_sum(site->weight_ns, weight_ns);
+	return id;
 }
 
 SS_COMPARATOR(code_place_compare_weight, struct ss_code_place,

@@ -31,9 +31,12 @@ enum ss_status ss_code_places_init(struct ss_code_places *sites,
 				   const struct ss_rule_context *context, struct ss_error *err);
 void ss_code_places_release(struct ss_code_places *sites);
 
-/* Counts one more event at the line of a host row, under a name: usually its own. */
-void ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
-			int64_t weight_ns);
+/*
+ * Counts one more event at the line of a host row, under a name: usually its own. Returns the
+ * number of the place; SS_NO_ID: no memory.
+ */
+uint32_t ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
+			    int64_t weight_ns);
 
 /* The heaviest first. */
 void ss_code_places_sort(struct ss_code_places *sites);

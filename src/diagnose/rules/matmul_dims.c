@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/speedup.h"
+#include "diagnose/work/slow_work.h"
+#include "diagnose/work/speedup.h"
 
 #define MULTIPLE 8
 
@@ -30,6 +31,7 @@ struct matmul_dims {
 	uint8_t *args; /* enum dims_verdict, per record of op_args */
 	uint8_t *slow; /* per name of a kernel: 1 it reads few at a time, 2 it does not */
 	double rate;   /* FLOP/s of products with good sizes; 0: there are none */
+	struct ss_reachable reachable;
 	struct ss_code_places sites;
 };
 
@@ -68,6 +70,20 @@ static bool matmul_has_odd_rows(struct matmul_dims *dims, uint32_t row)
 	return *verdict == DIMS_ODD;
 }
 
+/* Kernels of AMD's libraries have the numbers that they read at once in their names. */
+static bool name_has_narrow_reads(const char *name)
+{
+	static const char *const parts[] = { "_GLVWA", "_GLVWB" };
+
+	for (size_t i = 0; i < SS_COUNT(parts); i++) {
+		const char *at = strstr(name, parts[i]);
+
+		if (at && at[strlen(parts[i])] < '8' && at[strlen(parts[i]) + 1] == '_')
+			return true;
+	}
+	return false;
+}
+
 static bool matmul_kernel_reads_few(struct matmul_dims *dims, uint32_t name)
 {
 	const struct ss_trace *trace = dims->context->trace;
@@ -76,7 +92,9 @@ static bool matmul_kernel_reads_few(struct matmul_dims *dims, uint32_t name)
 	if (!dims->slow[name])
 		dims->slow[name] = !(trace->name_flags[name] & SS_NAME_TENSOR_CORE) ||
 						   strstr(text, "align1") ||
-						   strstr(text, "align2") || strstr(text, "align4")
+						   strstr(text, "align2") ||
+						   strstr(text, "align4") ||
+						   name_has_narrow_reads(text)
 					   ? 1
 					   : 2;
 	return dims->slow[name] == 1;
@@ -116,6 +134,7 @@ static void matmul_check_kernel(struct matmul_dims *dims, uint32_t number)
 	uint32_t op = ss_ops_launcher(dims->works->ops, task->row);
 	const struct ss_worker *worker;
 	double ns = (double)task->own_ns / TIMES, share;
+	struct ss_reach reach;
 	int64_t own_ns;
 
 	if (op == SS_NO_ROW || task->own_ns < KERNEL_NS)
@@ -129,6 +148,9 @@ static void matmul_check_kernel(struct matmul_dims *dims, uint32_t number)
 		ns = ss_works_item(dims->works, worker)->flops * 1e9 / dims->rate * share;
 	if (ns < (double)task->own_ns / TIMES_MAX)
 		ns = (double)task->own_ns / TIMES_MAX;
+	reach = ss_reach_of(&dims->reachable, worker);
+	if (reach.limit && ns < reach.ns * share)
+		ns = reach.ns * share;
 	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
 	/* at worst half of it: copies into the padded form cost time, too */
 	if (ss_rule_claim(dims->context,
@@ -193,6 +215,7 @@ static enum ss_status matmul_dims_look(struct ss_rule_context *context, struct s
 	if (!speedup.has_cores)
 		return SS_OK;
 	dims.works = speedup.works;
+	ss_reachable_init(&dims.reachable, dims.works, ss_slow_work_device(context));
 	ss_arena_init(&scratch, context->memory);
 	status = ss_code_places_init(&dims.sites, context, err);
 	if (status == SS_OK)

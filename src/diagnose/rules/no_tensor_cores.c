@@ -11,7 +11,7 @@
 #include "analyze/host/step_phase.h"
 #include "analyze/kernel/category.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/speedup.h"
+#include "diagnose/work/speedup.h"
 
 /* What the name of a kernel says. */
 enum vector_use { VECTOR_NEW = 0, VECTOR_NO, VECTOR_FP32 };

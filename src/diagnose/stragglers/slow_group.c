@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow_group.c - compares the transfers of each group with a table of what devices reach. PCIe
- * cards are not in it: what they reach depends on the board.
+ * slow_group.c - compares the transfers of each group with what devices reach (peaks.c).
  */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "analyze/work/peaks.h"
 #include "diagnose/stragglers/slow_links.h"
 
 /* --- what devices reach ------------------------------------------------------------------ */
@@ -27,57 +27,8 @@
 /* Of the rate of all-reduces through the network: all-gathers of 32 hosts reach 200 of 340. */
 #define NETWORK_RING 0.6
 
-/*
- * The time of a collective is a latency and its bytes at a rate (GB/s of the bus). Rates are those
- * of the largest messages; latencies are such that messages of 8 MB take as long as published:
- * they reach 126 of 838 GB/s on eight B200.
- */
-struct device_rate {
-	const char *part; /* of the name */
-	double ring;      /* all-gathers, and all-reduces of few ranks */
-	double reduce;    /* all-reduces of many ranks */
-	double pair;      /* between two of them, without a switch; 0: there is one */
-	double latency_us;
-	double network, network_us; /* all-reduces between full hosts; 0: nothing is published */
-};
-
-/*
- * One host: nccl-tests by Azure, AWS and ml-engineering; AMD's acceptance limits. V100: six NVLinks
- * of 25 GB/s, one to most neighbours, or a switch (SXM3). MI300X: seven links of 64 GB/s, one to
- * each of the others. No table of V100 and MI gives 8 MB: they get the longest latency. Between
- * hosts: A100 with four NICs of 100 Gb (AWS p4de), H100 and H200 with 3.2 Tb (p5), B200 and MI300X
- * with eight of 400 Gb. Names that contain others come first.
- */
-static const struct device_rate device_rates[] = {
-	{ "GH200", 0, 0, 0, 0, 0, 0 }, /* no peers in most hosts */
-	{ "NVL", 0, 0, 0, 0, 0, 0 },   /* bridges between pairs */
-	{ "V100-SXM2", 120, 120, 20, 100, 0, 0 },
-	{ "V100-SXM3", 120, 120, 0, 100, 0, 0 },
-	{ "A100-SXM", 230, 230, 0, 84, 78, 600 },
-	{ "A100-PG509", 230, 230, 0, 84, 78, 600 },
-	{ "H100 80GB HBM3", 360, 480, 0, 55, 437, 171 },
-	{ "H100-SXM", 360, 480, 0, 55, 437, 171 },
-	{ "H800", 160, 215, 0, 55, 0, 0 },
-	{ "H200", 360, 480, 0, 55, 437, 171 },
-	{ "GB200", 680, 680, 0, 31, 0, 0 }, /* a rack is one domain */
-	{ "B200", 675, 838, 0, 99, 382, 422 },
-	{ "B300", 675, 838, 0, 99, 382, 422 },
-	{ "MI300X", 310, 310, 45, 100, 304, 422 },
-	{ "MI325X", 304, 304, 45, 100, 304, 422 },
-	{ "MI350X", 350, 350, 45, 100, 350, 422 },
-	{ "MI355X", 350, 350, 45, 100, 350, 422 },
-};
-
-static const struct device_rate *find_device_rate(const char *name)
-{
-	for (size_t i = 0; i < sizeof(device_rates) / sizeof(*device_rates); i++)
-		if (strstr(name, device_rates[i].part))
-			return &device_rates[i];
-	return NULL;
-}
-
 /* Through the network: hosts that are not full have fewer adapters. */
-static double network_time(const struct device_rate *rate, const struct ss_bus_collective *own,
+static double network_time(const struct ss_bus_rates *rate, const struct ss_bus_collective *own,
 			   double bus_bytes)
 {
 	bool is_tree = own->kind == SS_COLLECTIVE_ALL_REDUCE;
@@ -95,7 +46,7 @@ static double network_time(const struct device_rate *rate, const struct ss_bus_c
 struct ss_bus_time ss_slow_group_bus_time(const char *device_name,
 					  const struct ss_bus_collective *own)
 {
-	const struct device_rate *rate = find_device_rate(device_name);
+	const struct ss_bus_rates *rate = ss_bus_rates_find(device_name);
 	double bus_bytes = ss_collective_factor(own->kind, own->ranks) * own->bytes;
 	bool is_reduce = own->kind == SS_COLLECTIVE_ALL_REDUCE && own->ranks >= SWITCH_RANKS;
 	struct ss_bus_time time = { 0, 0 };

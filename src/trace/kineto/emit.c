@@ -291,6 +291,16 @@ static void emit_others(struct ss_reader *reader, const struct ss_event_fields *
 
 /* --- events --------------------------------------------------------------------------- */
 
+/* What calls and device work have in common; some writers have it as External id on both. */
+static int64_t emit_correlation(struct ss_reader *reader)
+{
+	return emit_read_number(reader,
+				ss_args_have(&reader->args, SS_ARG_CORRELATION)
+					? SS_ARG_CORRELATION
+					: SS_ARG_EXTERNAL_ID,
+				0);
+}
+
 /* The arguments of a complete event, by its kind. */
 static void emit_args(struct ss_reader *reader, const struct ss_event_fields *fields,
 		      struct ss_event *event, uint32_t index)
@@ -307,21 +317,21 @@ static void emit_args(struct ss_reader *reader, const struct ss_event_fields *fi
 		break;
 	case SS_KIND_RUNTIME:
 	case SS_KIND_DRIVER:
-		event->id = emit_read_number(reader, SS_ARG_CORRELATION, 0);
+		event->id = emit_correlation(reader);
 		if (ss_args_have(args, SS_ARG_GRID))
 			event->args = emit_kernel_args(reader);
 		break;
 	case SS_KIND_KERNEL:
-		event->id = emit_read_number(reader, SS_ARG_CORRELATION, 0);
+		event->id = emit_correlation(reader);
 		event->args = emit_kernel_args(reader);
 		break;
 	case SS_KIND_MEMCPY:
 	case SS_KIND_MEMSET:
-		event->id = emit_read_number(reader, SS_ARG_CORRELATION, 0);
+		event->id = emit_correlation(reader);
 		event->args = emit_copy_args(reader);
 		break;
 	case SS_KIND_SYNC:
-		event->id = emit_read_number(reader, SS_ARG_CORRELATION, 0);
+		event->id = emit_correlation(reader);
 		emit_sync(reader, index);
 		break;
 	default:

@@ -25,11 +25,12 @@ static const struct link_case cases[] = {
 	{ "Ada", NVIDIA("NVIDIA L4", "8", "9"), "", 25, 25 },
 	{ "Hopper", NVIDIA("NVIDIA H100 80GB HBM3", "9", "0"), "", 53, 53 },
 	{ "Blackwell", NVIDIA("NVIDIA B200", "10", "0"), "", 53, 53 },
-	{ "a superchip", NVIDIA("NVIDIA GH200 480GB", "9", "0"), "", 350, 350 },
+	{ "a superchip", NVIDIA("NVIDIA GH200 480GB", "9", "0"), "", 346, 300 },
 	{ "AMD counts otherwise",
-	  "{\"id\":0,\"name\":\"AMD Instinct MI250X\",\"computeMajor\":9,\"computeMinor\":0,"
+	  "{\"id\":0,\"name\":\"AMD Instinct MI210\",\"computeMajor\":9,\"computeMinor\":0,"
 	  "\"warpSize\":64}",
 	  "", 25, 25 },
+	{ "two GPUs on one CPU", NVIDIA("NVIDIA GB200", "10", "0"), "", 201, 193 },
 	{ "older than anything known", NVIDIA("Tesla K80", "3", "7"), "", 0, 0 },
 	{ "neither vendor",
 	  "{\"id\":0,\"name\":\"x\",\"computeMajor\":9,\"computeMinor\":0,\"warpSize\":16}", "", 0,

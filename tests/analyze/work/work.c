@@ -341,6 +341,9 @@ static void test_peaks(void **state)
 		{ "AMD Instinct MI300X VF", SS_DTYPE_FP8, true, 2614.9, 5300 },
 		{ "AMD Instinct MI250X/MI250", SS_DTYPE_FP32, true, 47.9, 1638 },
 		{ "NVIDIA GeForce RTX 3060 Ti", SS_DTYPE_FP32, false, 16.2, 448 },
+		{ "NVIDIA B200", SS_DTYPE_FP4, true, 9000, 7672 },
+		{ "NVIDIA H20-3e", SS_DTYPE_BF16, true, 148, 4800 },
+		{ "NVIDIA H800 PCIe", SS_DTYPE_BF16, true, 756, 0 },
 		/* no tensor cores for the type, and no peak for one that has none */
 		{ "Tesla V100-SXM2-16GB", SS_DTYPE_BF16, true, 0, 900 },
 		{ "Tesla V100-SXM2-16GB", SS_DTYPE_INT64, false, 0, 900 },

@@ -40,6 +40,11 @@ static const struct rule_case cases[] = {
 					    SIZES("c10::BFloat16", "[1024,1024],[1024,1024]"))
 		  KERNEL_AT("ampere_bf16_s16816gemm_bf16_128x128", "2", "10", "411", "102.4") END,
 	  "warning 299.9 medium\n" SAID },
+	/* MI300A's peak, of which 0.54 is reached: 4 us, and 10 us; at most twice as fast */
+	{ "kernels of AMD read four numbers at a time, and name the instruction set",
+	  "{\"traceEvents\":[" EVENT("user_annotation", "ProfilerStep#1", "1", "0", "20", "")
+		  MM("c10::BFloat16", ODD) KERNEL("Cijk_MT256x112x64_GLVWA4_ISA942_") END,
+	  "warning 200.0 low\n" SAID },
 	{ "a kernel that is fast all the same",
 	  A100 MM("c10::BFloat16", ODD) KERNEL("nvjet_hsh_128x256_64x4") END, "" },
 	{ "good sizes", A100 MM("c10::BFloat16", "[1024,1000],[1000,1024]") KERNEL(ALIGN1) END,

@@ -2,8 +2,8 @@
 /*
  * speedup.h - how long FP32 work would take on the tensor or matrix cores of its device.
  */
-#ifndef SS_DIAGNOSE_EVIDENCE_SPEEDUP_H
-#define SS_DIAGNOSE_EVIDENCE_SPEEDUP_H
+#ifndef SS_DIAGNOSE_WORK_SPEEDUP_H
+#define SS_DIAGNOSE_WORK_SPEEDUP_H
 
 #include "analyze/facts.h"
 #include "analyze/work/peaks.h"

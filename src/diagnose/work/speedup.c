@@ -7,9 +7,11 @@
  * is never faster than the half-precision work in the trace itself, if there is any; and it is as
  * fast as half-precision work of its own size.
  */
-#include "diagnose/evidence/speedup.h"
+#include "diagnose/work/speedup.h"
 
 #include <string.h>
+
+#include "diagnose/work/slow_work.h"
 
 /*
  * If sizes or peaks are unknown: at least twice as fast, four times as users report for whole
@@ -103,9 +105,10 @@ static void speedup_find_cores(struct ss_speedup *speedup, const struct ss_devic
 {
 	bool is_amd;
 
-	if (!device)
+	if (!device && !*name)
 		return;
-	is_amd = device->warp_size == 64;
+	/* without a device the name is that of AMD's instruction set */
+	is_amd = !device || device->warp_size == 64;
 	speedup->peaks = ss_peaks_find(name);
 	if (speedup->peaks && speedup->peaks->fp32 <= 0)
 		speedup->peaks = NULL;
@@ -125,8 +128,7 @@ enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_rule_
 	const struct ss_device *device = speedup_device(context);
 
 	*speedup = (struct ss_speedup){ .trace = context->trace };
-	speedup_find_cores(speedup, device,
-			   device ? ss_strings_text(&context->trace->texts, device->name) : "");
+	speedup_find_cores(speedup, device, ss_slow_work_device(context));
 	if (!speedup->has_cores)
 		return SS_OK;
 	SS_TRY(ss_facts_works(context->subject->facts, &speedup->works, err));

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reach.h - how long the work of an operator takes in good kernels, and what limits it.
+ *
+ * Good kernels do not reach a device's peaks: power limits large products, latency small ones. The
+ * parts of the peaks that are reached are in peaks.c. If the device is not there, the fastest work
+ * of the same kind in the file is what can be reached.
+ */
+#ifndef SS_ANALYZE_WORK_REACH_H
+#define SS_ANALYZE_WORK_REACH_H
+
+#include "analyze/work/peaks.h"
+#include "analyze/work/work.h"
+
+enum ss_limit {
+	SS_LIMIT_UNKNOWN = 0,
+	SS_LIMIT_SIZE, /* starting and ending takes longer than the work */
+	SS_LIMIT_MEMORY,
+	SS_LIMIT_VECTORS, /* units for single numbers: FP32 without tensor cores */
+	SS_LIMIT_TENSORS, /* tensor or matrix cores */
+};
+
+/* NULL for the unknown one. */
+const char *ss_limit_name(enum ss_limit limit);
+
+struct ss_reachable {
+	const struct ss_works *works;
+	const struct ss_peaks *peaks;           /* NULL: the device is not in the table */
+	double products[SS_DTYPE_OTHER + 1][2]; /* FLOP/s, without and with tensor cores */
+	double memory;                          /* bytes/s */
+	bool is_published;                      /* the rate of products is; else of the file */
+};
+
+struct ss_reach {
+	enum ss_limit limit;
+	double ns; /* of all device work of the call */
+};
+
+void ss_reachable_init(struct ss_reachable *reachable, const struct ss_works *works,
+		       const char *device_name);
+
+/* SS_LIMIT_UNKNOWN: sizes, types or rates are unknown. */
+struct ss_reach ss_reach_of(const struct ss_reachable *reachable, const struct ss_worker *worker);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slow_attention.c - rule: fused attention by kernels that are made for older GPUs, or for other
+ * sizes.
+ */
+#include <string.h>
+
+#include "diagnose/work/slow_work.h"
+
+static bool attention_wants(const struct ss_work *work, enum ss_limit limit)
+{
+	return work->kind == SS_WORK_ATTENTION && limit >= SS_LIMIT_VECTORS;
+}
+
+/* Kernels of FlashAttention-2 run on newer GPUs, but use little of their tensor cores. */
+static bool kernel_is_flash2(const char *name)
+{
+	return strstr(name, "flash_fwd") || strstr(name, "flash_bwd");
+}
+
+static enum ss_status slow_attention_look(struct ss_rule_context *context, struct ss_error *err)
+{
+	static const struct ss_slow_work_kind kind = {
+		attention_wants,
+		"%s: {time} per step ({count} times), where good kernels take about %u %% of it",
+	};
+	const struct ss_trace *trace = context->trace;
+	uint32_t worst;
+
+	SS_TRY(ss_slow_work_look(context, &kind, &worst, err));
+	if (worst != SS_NO_ROW && strstr(ss_slow_work_device(context), "NVIDIA") &&
+	    kernel_is_flash2(ss_strings_text(&trace->names, trace->slices.name[worst])))
+		ss_rule_set_fix(context,
+				"# FlashAttention-2; Hopper and later GPUs have faster kernels\n"
+				"from torch.nn.attention import sdpa_kernel, SDPBackend\n"
+				"with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):   # or FA-3, -4\n"
+				"    y = F.scaled_dot_product_attention(q, k, v)");
+	return SS_OK;
+}
+
+const struct ss_rule ss_rule_slow_attention = {
+	.name = "slow-attention",
+	.title = "Attention takes longer than good kernels need",
+	.summary = "Fused attention far below the rate that such GPUs reach",
+	.fix = "# other kernels: torch.nn.attention.sdpa_kernel, aiter (AMD)\n"
+	       "# is_causal=True instead of a mask; heads of 128 numbers",
+	.to_record = "record_shapes=True records the sizes",
+	.views = "roofline kernels",
+	.warn_share = 0.10,
+	.silent_share = 0.02,
+	.why = "kernels differ by a tenth from version to version",
+	.facts = SS_FACT_WORKS,
+	.look = slow_attention_look,
+};

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unfused_chain.c - rule: elementwise operators one after the other on tensors of one size, each of
+ * which reads what the one before wrote.
+ *
+ * As one kernel they read the inputs once and write the last result. The file does not say which
+ * tensor an operator reads; of neighbours on a stream with results of the same size we assume that
+ * the second reads the result of the first.
+ */
+#include "diagnose/evidence/code_places.h"
+
+/* Shorter kernels are bound by latency: other rules look at their number. */
+#define KERNEL_NS 10000
+
+/* Kernels that one kernel can replace: more need too many inputs. */
+#define CHAIN_MAX 64
+
+/* One kernel reads at least the inputs of the first, and writes something. */
+#define LEAST_PART 0.2
+
+struct chain_link {
+	uint32_t task;
+	const struct ss_worker *worker;
+	const struct ss_work *work;
+};
+
+struct unfused_chains {
+	struct ss_rule_context *context;
+	const struct ss_works *works;
+	struct ss_code_places sites;
+	struct chain_link links[CHAIN_MAX];
+	uint32_t count;
+};
+
+/* Elementwise work, casts and norms. */
+static bool chain_read_link(const struct unfused_chains *chains, uint32_t number,
+			    struct chain_link *out)
+{
+	const struct ss_task *task = &chains->context->graph->tasks[number];
+	const struct ss_works *works = chains->works;
+	uint32_t op = ss_ops_launcher(works->ops, task->row);
+
+	out->task = number;
+	out->worker = op == SS_NO_ROW ? NULL : ss_works_worker(works, op);
+	out->work = out->worker ? ss_works_item(works, out->worker) : NULL;
+	return out->work && out->work->out_bytes > 0 && out->work->has_bytes &&
+	       !out->worker->across && task->own_ns >= KERNEL_NS &&
+	       (out->work->kind == SS_WORK_ELEMENTWISE || out->work->kind == SS_WORK_COPY ||
+		out->work->kind == SS_WORK_NORM);
+}
+
+static double elements_of(const struct ss_work *work)
+{
+	return work->out_bytes / ss_dtype_bytes(work->dtype);
+}
+
+/* Whether one follows the other in a kernel for both: results have the same size. */
+static bool chain_goes_on(const struct unfused_chains *chains, const struct chain_link *next)
+{
+	const struct ss_task *tasks = chains->context->graph->tasks;
+	const struct chain_link *last;
+	double before, after;
+
+	if (!chains->count || chains->count == CHAIN_MAX)
+		return false;
+	last = &chains->links[chains->count - 1];
+	before = elements_of(last->work);
+	after = elements_of(next->work);
+	/* casts change the bytes of an element: by at most four */
+	return tasks[last->task].track == tasks[next->task].track &&
+	       tasks[last->task].step == tasks[next->task].step && last->worker != next->worker &&
+	       last->work->columns == next->work->columns && before <= 4 * after &&
+	       after <= 4 * before;
+}
+
+/* Claims what the kernels of a chain save as one. */
+static void chain_end(struct unfused_chains *chains)
+{
+	struct ss_rule_context *context = chains->context;
+	double moved = 0, saved = 0, part;
+
+	for (uint32_t i = 0; i < chains->count; i++) {
+		moved += chains->links[i].work->moved_bytes;
+		if (i + 1 < chains->count)
+			saved += 2 * chains->links[i].work->out_bytes;
+	}
+	part = moved > 0 ? 1 - saved / moved : 1;
+	part = part > LEAST_PART ? part : LEAST_PART;
+	for (uint32_t i = 0; chains->count > 1 && i < chains->count; i++) {
+		const struct chain_link *link = &chains->links[i];
+		const struct ss_task *task = &context->graph->tasks[link->task];
+		int64_t own_ns = (int64_t)(part * (double)task->own_ns);
+
+		/* at worst a quarter: results that backward needs are written all the same */
+		if (ss_rule_claim(context,
+				  (struct ss_claim){ .task = link->task,
+						     .own_ns = own_ns,
+						     .low_ns = own_ns +
+							       3 * (task->own_ns - own_ns) / 4,
+						     .high_ns = own_ns }))
+			(void)ss_code_places_add(&chains->sites,
+						 context->trace->slices.name[link->worker->row],
+						 link->worker->row, task->own_ns);
+	}
+	chains->count = 0;
+}
+
+static enum ss_status chains_find(struct unfused_chains *chains, struct ss_error *err)
+{
+	struct ss_rule_context *context = chains->context;
+	const struct ss_graph *graph = context->graph;
+	struct chain_link next;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		if (!ss_task_on_device(graph->tasks[i].kind))
+			continue;
+		if (graph->tasks[i].step == SS_NO_STEP || !chain_read_link(chains, i, &next)) {
+			chain_end(chains);
+			continue;
+		}
+		if (!chain_goes_on(chains, &next))
+			chain_end(chains);
+		chains->links[chains->count++] = next;
+	}
+	chain_end(chains);
+	if (chains->sites.failed)
+		return ss_fail_memory(err, "chains of operators");
+	if (!chains->sites.count)
+		return SS_OK;
+	ss_code_places_sort(&chains->sites);
+	for (uint32_t i = 0; i < chains->sites.count; i++)
+		ss_rule_add_evidence(
+			context, ss_code_place_fact(&chains->sites.items[i]),
+			"%s beside others of its size: {time} per step ({count} times)",
+			ss_strings_text(&context->trace->names, chains->sites.items[i].name));
+	ss_rule_set_confidence(context, SS_CONFIDENCE_LOW,
+			       "we assume that each operator reads what the one before wrote");
+	return SS_OK;
+}
+
+static enum ss_status unfused_chain_look(struct ss_rule_context *context, struct ss_error *err)
+{
+	struct unfused_chains chains = { .context = context };
+	enum ss_status status;
+
+	if (!context->steps->count || context->digest->device < 0)
+		return SS_OK;
+	SS_TRY(ss_facts_works(context->subject->facts, &chains.works, err));
+	SS_TRY(ss_code_places_init(&chains.sites, context, err));
+	status = chains_find(&chains, err);
+	ss_code_places_release(&chains.sites);
+	return status;
+}
+
+static const struct ss_rule_fix by_kind[] = {
+	{ SS_JOB_COMPILED,
+	  "# these operators run outside of the compiled regions:\n"
+	  "# TORCH_LOGS=\"graph_breaks\" says where one ends; or decorate the function\n"
+	  "@torch.compile" },
+	{ 0 },
+};
+
+const struct ss_rule ss_rule_unfused_chain = {
+	.name = "unfused-chain",
+	.title = "Elementwise operators one after the other move the same data again",
+	.summary = "Chains of elementwise operators that one kernel could do",
+	.fix = "model = torch.compile(model)   # makes one kernel of a chain",
+	.fixes = by_kind,
+	.to_record = "record_shapes=True records the sizes",
+	.views = "roofline kernels",
+	.warn_share = 0.25,
+	.silent_share = 0.02,
+	.why = "networks without a compiler spend up to a fifth of a step on it, and compilers "
+	       "bring their own trouble",
+	.facts = SS_FACT_WORKS,
+	.look = unfused_chain_look,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rule slow-products. H100 reaches 0.8 of 989.4 TFLOP/s: 4,096^3 x 2 FLOP in 173.6 us, and
+ * 10 us of latency.
+ */
+#include "support/rule_cases.h"
+
+#define EVENT(cat, name, tid, ts, dur, args)                                             \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":0,\"tid\":" tid \
+	",\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}},"
+#define DEVICE(name)                                                                               \
+	"{\"deviceProperties\":[{\"id\":0,\"name\":\"" name "\",\"computeMajor\":9,"               \
+	"\"computeMinor\":0,\"warpSize\":32}],\"traceEvents\":[" EVENT("user_annotation",          \
+								       "ProfilerStep#1", "1", "0", \
+								       "60", "")
+#define H100 DEVICE("NVIDIA H100 80GB HBM3")
+#define OP(name, ts, dims, types, values)                                                         \
+	EVENT("cpu_op", name, "1", ts, "8",                                                       \
+	      "\"Input Dims\":[" dims "],\"Input type\":[" types "],\"Concrete Inputs\":[" values \
+	      "]")
+#define KERNEL(name, id, call, ts, dur)                                                  \
+	EVENT("cuda_runtime", "cudaLaunchKernel", "1", call, "1", "\"correlation\":" id) \
+	EVENT("kernel", name, "7", ts, dur, "\"device\":0,\"stream\":7,\"correlation\":" id)
+#define END "{\"ph\":\"M\",\"name\":\"end\"}]}"
+#define BF16 "\"c10::BFloat16\",\"c10::BFloat16\""
+#define MM(dims) OP("aten::mm", "1", dims, BF16, "\"\",\"\"")
+#define LARGE "[4096,4096],[4096,4096]"
+#define NVJET "nvjet_tst_256x128_64x4_1x2_h_bz_coopA_NNT"
+
+static const struct rule_case cases[] = {
+	{ "a third of what is reachable", H100 MM(LARGE) KERNEL(NVJET, "1", "2", "100", "550") END,
+	  "warning 366.4 medium\naten::mm: 0.55 ms per step (once), where the best kernels take "
+	  "about 30 % of it" },
+	{ "three quarters are good", H100 MM(LARGE) KERNEL(NVJET, "1", "2", "100", "240") END, "" },
+	{ "small products take as long as they take",
+	  H100 MM("[512,512],[512,512]") KERNEL(NVJET, "1", "2", "100", "19") END, "" },
+	{ "an unknown device has nothing to compare with",
+	  DEVICE("GPU") MM(LARGE) KERNEL(NVJET, "1", "2", "100", "550") END, "" },
+	{ "but its own fast products",
+	  DEVICE("GPU") MM(LARGE) KERNEL(NVJET, "1", "2", "100", "550")
+		  OP("aten::mm", "11", LARGE, BF16, "\"\",\"\"")
+			  KERNEL(NVJET, "2", "12", "660", "190") END,
+	  "warning 350.0 low\naten::mm: 0.55 ms per step (once), where the best kernels take about "
+	  "40 % of it" },
+	{ "sizes are not recorded",
+	  H100 EVENT("cpu_op", "aten::mm", "1", "1", "7", "") KERNEL(NVJET, "1", "2", "100", "550")
+		  END,
+	  "" },
+	{ "no device", "note ProfilerStep#1 1 0 +1000; op aten::mm 1 0 +10", "" },
+	{ "nothing", "[]", "" },
+};
+
+RULE_TESTS("slow-products", cases, cases[0].trace)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rule unfused-chain. Three operators on tensors of 64 MB: 2, 3 and 2 tensors moved; as one
+ * kernel 3 of 7.
+ */
+#include "support/rule_cases.h"
+
+#define EVENT(cat, name, tid, ts, dur, args)                                             \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":0,\"tid\":" tid \
+	",\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}},"
+#define DEVICE(name)                                                                               \
+	"{\"deviceProperties\":[{\"id\":0,\"name\":\"" name "\",\"computeMajor\":9,"               \
+	"\"computeMinor\":0,\"warpSize\":32}],\"traceEvents\":[" EVENT("user_annotation",          \
+								       "ProfilerStep#1", "1", "0", \
+								       "60", "")
+#define H100 DEVICE("NVIDIA H100 80GB HBM3")
+#define OP(name, ts, dims, types, values)                                                         \
+	EVENT("cpu_op", name, "1", ts, "8",                                                       \
+	      "\"Input Dims\":[" dims "],\"Input type\":[" types "],\"Concrete Inputs\":[" values \
+	      "]")
+#define KERNEL(name, id, call, ts, dur)                                                  \
+	EVENT("cuda_runtime", "cudaLaunchKernel", "1", call, "1", "\"correlation\":" id) \
+	EVENT("kernel", name, "7", ts, dur, "\"device\":0,\"stream\":7,\"correlation\":" id)
+#define END "{\"ph\":\"M\",\"name\":\"end\"}]}"
+#define SIZE "[8192,4096]"
+#define GELU(ts) OP("aten::gelu", ts, SIZE, "\"c10::BFloat16\"", "\"\"")
+#define MUL(ts) \
+	OP("aten::mul", ts, SIZE "," SIZE, "\"c10::BFloat16\",\"c10::BFloat16\"", "\"\",\"\"")
+#define TANH(ts, size) OP("aten::tanh", ts, size, "\"c10::BFloat16\"", "\"\"")
+#define THREE(size)                                                                            \
+	GELU("1")                                                                              \
+	KERNEL("gelu", "1", "2", "100", "70") MUL("11") KERNEL("mul", "2", "12", "170", "105") \
+		TANH("21", size) KERNEL("tanh", "3", "22", "275", "70")
+
+static const struct rule_case cases[] = {
+	{ "three in a row", H100 THREE(SIZE) END,
+	  "warning 140.0 low\naten::mul beside others of its size: 0.10 ms per step (once)\n"
+	  "aten::gelu beside others of its size: 0.07 ms per step (once)\n"
+	  "aten::tanh beside others of its size: 0.07 ms per step (once)" },
+	{ "one alone", H100 GELU("1") KERNEL("gelu", "1", "2", "100", "70") END, "" },
+	{ "of another size",
+	  H100 GELU("1") KERNEL("gelu", "1", "2", "100", "70") TANH("11", "[8192,1024]")
+		  KERNEL("tanh", "2", "12", "170", "20") END,
+	  "" },
+	{ "nothing", "[]", "" },
+};
+
+RULE_TESTS("unfused-chain", cases, cases[0].trace)
