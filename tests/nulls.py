@@ -111,8 +111,8 @@ def check_empty(folder):
     path = folder / "empty.json"
     path.write_text('{"traceEvents":[]}')
     verdict = json.loads(run("diagnose", "--format", "json", path))
-    for key in ("step_ns", "fixed_step_ns", "fixed_low_ns", "fixed_high_ns", "replay_error_percent",
-                "account", "spread"):
+    for key in ("step_ns", "fixed_step_ns", "fixed_low_ns", "fixed_high_ns", "ceiling_ns",
+                "replay_error_percent", "account", "spread"):
         assert verdict[key] is None, key
     assert all(value is None for value in verdict["run"].values()), verdict["run"]
 

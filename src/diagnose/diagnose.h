@@ -67,8 +67,9 @@ struct ss_diagnosis {
 	bool is_bounded;                               /* the replay is not good enough */
 	int64_t step_ns;                               /* the mean step; 0: there are none */
 	int64_t fixed_ns, fixed_low_ns, fixed_high_ns; /* with all warnings fixed: low is slower */
-	double error_percent;                          /* of the unchanged replay, of the step */
-	uint32_t steps_least, steps_most;              /* of a rank */
+	int64_t ceiling_ns;   /* and all device work at the rates that are reached; 0: unknown */
+	double error_percent; /* of the unchanged replay, of the step */
+	uint32_t steps_least, steps_most; /* of a rank */
 	uint8_t step_anchor; /* enum ss_step_anchor; of ranks that differ the least certain */
 	const char *device;  /* NULL: not recorded, or there is none */
 	const char *next;    /* the bottleneck after all warnings are fixed; NULL */

@@ -557,6 +557,7 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 	struct ss_arena *arena = &diagnosis->chosen_arena;
 	size_t capacity = (size_t)diagnosis->chosen_count + 1;
 	struct ss_finding **scratch = SS_ARENA_NEW(arena, struct ss_finding *, capacity);
+	const struct ss_finding *ceiling = NULL;
 
 	ordering.candidates = SS_ARENA_NEW(arena, struct fix_candidate, capacity);
 	ordering.fixes = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
@@ -570,7 +571,9 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 	for (uint32_t i = 0; i < diagnosis->chosen_count; i++) {
 		struct ss_finding *finding = diagnosis->chosen[i];
 
-		if (finding_is_candidate(diagnosis, finding))
+		if (finding->rule->is_ceiling)
+			ceiling = finding;
+		else if (finding_is_candidate(diagnosis, finding))
 			ordering.candidates[ordering.count++] =
 				(struct fix_candidate){ .finding = finding };
 	}
@@ -578,6 +581,11 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 	diagnosis->replays = 0;
 	diagnosis->replays_expected = 4 * ordering.count + 2;
 	ordering_order_timed(&ordering);
+	if (ceiling && !diagnosis->is_what_if) {
+		ordering.fixes[ordering.fix_count] = &ceiling->edits;
+		diagnosis->ceiling_ns = ordering_step_with(&ordering, ordering.fixes,
+							   ordering.fix_count + 1);
+	}
 	SS_TRY(ordering_find_next(&ordering, err));
 	SS_TRY(ordering_close_account(&ordering, err));
 	if (!ss_bottleneck_settle(diagnosis))

@@ -273,6 +273,7 @@ struct ss_rule {
 	 * not show what is needed then (gains.c).
 	 */
 	bool is_stand_in;
+	bool is_ceiling;       /* not reported: ss_diagnosis.ceiling_ns is the step with it */
 	bool is_waited_for;    /* other ranks wait in collectives for the ranks that have it */
 	const char *bytes_are; /* of rules with look_memory: "kept by each step" */
 	uint32_t facts;        /* enum ss_large_fact: which of them `look` asks for */

@@ -55,6 +55,8 @@ def problems(stepscope, path):
         found.append(f"the parts sum to {total}, the step takes {step} ns")
     if min(account[part] for part in PARTS) < 0:
         found.append("a part is below 0")
+    if (verdict["ceiling_ns"] or 0) > verdict["fixed_step_ns"] + step // 1000:
+        found.append(f"the ceiling is {verdict['ceiling_ns']} ns, above the fixed step")
     if sum(account["of_explained"].values()) != account["explained_ns"]:
         found.append("what is explained does not sum")
     if sum(account["of_communication"].values()) != account["communication_ns"]:

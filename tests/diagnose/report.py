@@ -15,7 +15,7 @@ input-stall sync-stall launch-bound exposed-communication straggler all-idle gar
 periodic-pause pageable-copies no-tensor-cores low-occupancy allocator-thrash fragmentation
 memory-leak memory-headroom recompilation graph-breaks pipeline-bubble imbalance
 optimizer-not-fused cpu-bound-ops profiler-overhead attention-not-fused decode-bandwidth
-large-logits unfused-chain slow-attention slow-products slow-memory-work
+large-logits unfused-chain slow-attention slow-products slow-memory-work gpu-ceiling
 data-parallel extra-copies undone-copies loop-indexing grad-zeroed conv-bias-before-norm
 matmul-dims oversubscribed-cores tiny-operators validation-in-loop worker-restart
 gradient-sync unused-parameters small-buckets communication-bound costly-kind costly-place

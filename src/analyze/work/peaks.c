@@ -167,12 +167,12 @@ static const struct ss_peaks peak_table[] = {
 };
 
 /*
- * One host: nccl-tests by Azure, AWS and ml-engineering; AMD's acceptance limits. V100: six NVLinks
- * of 25 GB/s, one to most neighbours, or a switch (SXM3). MI300X: seven links of 64 GB/s, one to
- * each of the others; MI300A and MI100 the same with four on a board, MI250 with eight dies. H20
- * has the links of H100 (DeepEP#303). No table of V100 and MI gives 8 MB: they get the longest
- * latency. Between hosts: A100 with four NICs of 100 Gb (AWS p4de), H100 and H200 with 3.2 Tb (p5), B200 and
- * MI300X with eight of 400 Gb. Names that contain others come first.
+ * One host: nccl-tests by Azure, AWS and ml-engineering; AMD's acceptance limits. V100: six
+ * NVLinks of 25 GB/s, one to most neighbours, or a switch (SXM3). MI300X: seven links of 64 GB/s,
+ * one to each of the others; MI300A and MI100 the same with four on a board, MI250 with eight
+ * dies. H20 has the links of H100 (DeepEP#303). No table of V100 and MI gives 8 MB: they get the
+ * longest latency. Between hosts: A100 with four NICs of 100 Gb (AWS p4de), H100 and H200 with 3.2
+ * Tb (p5), B200 and MI300X with eight of 400 Gb. Names that contain others come first.
  */
 static const struct ss_bus_rates bus_table[] = {
 	{ "GH200", 0, 0, 0, 0, 0, 0 }, /* no peers in most hosts */

@@ -16,7 +16,8 @@
 /*
  * Attention reaches 0.7 to 0.8 of the rate of products: 189 of 271 TFLOP/s on A100 (FA2), 616 of
  * 794 on H100 (FA3), 1,418 of 1,745 on B200 (FA4), with heads of 128 numbers; heads of 64 reach
- * 0.56 to 0.87 of that. Short sequences reach less: at 512 keys 0.45 of what long ones do, at 1,024 0.65.
+ * 0.56 to 0.87 of that. Short sequences reach less: at 512 keys 0.45 of what long ones do, at
+ * 1,024 0.65.
  */
 #define ATTENTION 0.7
 #define ATTENTION_NARROW 0.6

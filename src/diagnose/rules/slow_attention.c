@@ -21,8 +21,7 @@ static bool kernel_is_flash2(const char *name)
 static enum ss_status slow_attention_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	static const struct ss_slow_work_kind kind = {
-		attention_wants,
-		"%s: {time} per step ({count} times), where good kernels take about %u %% of it",
+		.wants = attention_wants,
 	};
 	const struct ss_trace *trace = context->trace;
 	uint32_t worst;

@@ -16,9 +16,7 @@ static bool memory_work_wants(const struct ss_work *work, enum ss_limit limit)
 static enum ss_status slow_memory_work_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	static const struct ss_slow_work_kind kind = {
-		memory_work_wants,
-		"%s: {time} per step ({count} times), where reading and writing once takes about "
-		"%u %% of it",
+		.wants = memory_work_wants,
 	};
 	uint32_t worst;
 

@@ -73,9 +73,7 @@ static bool products_have_few_tiles(const struct ss_rule_context *context, uint3
 static enum ss_status slow_products_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	static const struct ss_slow_work_kind kind = {
-		products_want,
-		"%s: {time} per step ({count} times), where the best kernels take about %u %% of "
-		"it",
+		.wants = products_want,
 	};
 	const struct ss_works *works;
 	uint32_t worst;

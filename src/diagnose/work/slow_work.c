@@ -76,11 +76,11 @@ static void slow_check_kernel(struct slow_search *search, uint32_t number)
 	struct ss_reach reach;
 	int64_t own_ns;
 
-	if (!work || task->own_ns < SS_SLOW_WORK_NS)
+	if (!work || (task->own_ns < SS_SLOW_WORK_NS && !search->kind->is_all))
 		return;
 	reach = ss_reach_of(&search->reachable, worker);
 	if (reach.limit == SS_LIMIT_UNKNOWN || !search->kind->wants(work, reach.limit) ||
-	    reach.ns > SS_SLOW_WORK_GOOD * (double)worker->device_ns)
+	    reach.ns > (search->kind->is_all ? 1 : SS_SLOW_WORK_GOOD) * (double)worker->device_ns)
 		return;
 	own_ns = (int64_t)(reach.ns / (double)worker->device_ns * (double)task->own_ns);
 	/* at worst half of it: what is reachable was measured on large and even sizes */
@@ -108,9 +108,12 @@ static void slow_report(struct slow_search *search)
 		/* tens of percent: ranks differ a little */
 		unsigned tenths = (unsigned)(10 * sum->reach_ns / sum->now_ns + 0.5);
 
-		ss_rule_add_evidence(context, ss_code_place_fact(site), search->kind->sentence,
-				     ss_strings_text(&context->trace->names, site->name),
-				     tenths ? 10 * tenths : 5);
+		ss_rule_add_evidence(
+			context, ss_code_place_fact(site),
+			"%s: {time} per step ({count} times), where good kernels take about %u %% "
+			"of it",
+			ss_strings_text(&context->trace->names, site->name),
+			tenths ? 10 * tenths : 5);
 	}
 	if (search->reachable.is_published)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,

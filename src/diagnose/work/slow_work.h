@@ -18,7 +18,7 @@
 struct ss_slow_work_kind {
 	/* Whether the rule looks at this work; its rate is not yet compared. */
 	bool (*wants)(const struct ss_work *work, enum ss_limit limit);
-	const char *sentence; /* "%s ... %u0 %% ..." of what is reachable */
+	bool is_all; /* good and short kernels count, too */
 };
 
 /*

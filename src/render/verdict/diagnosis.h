@@ -54,6 +54,9 @@ void ss_render_verdict_stages(const struct ss_diagnosis *diagnosis, struct ss_te
 /* "After these fixes the host limits the step (73 % of the critical path)."; may add nothing. */
 void ss_render_verdict_next(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
+/* notes.c: how fast the step could become, if that is much faster than after the fixes. */
+void ss_render_verdict_ceiling(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
 /* "132 ms (34 %) unexplained", of the account. */
 void ss_render_verdict_unexplained(const struct ss_diagnosis *diagnosis,
 				   const struct ss_finding *finding, struct ss_text *out);

@@ -71,6 +71,19 @@ void ss_render_verdict_outliers(const struct ss_diagnosis *diagnosis, struct ss_
 #define VIEWS_MAX 3
 #define NAME_MAX_BYTES 32
 
+/* The estimate is rough: a smaller difference says nothing. */
+#define CEILING_PART 0.9
+
+void ss_render_verdict_ceiling(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	if (diagnosis->ceiling_ns <= 0 || diagnosis->is_bounded ||
+	    (double)diagnosis->ceiling_ns > CEILING_PART * (double)diagnosis->fixed_ns)
+		return;
+	ss_text_add_string(out, "At the rates that such GPUs reach it would take about ");
+	ss_render_ns_in(diagnosis->ceiling_ns, ss_render_scale(diagnosis->step_ns), out);
+	ss_text_add_string(out, ": 'stepscope roofline' shows where.\n");
+}
+
 /* Commands to show, each once. */
 struct next_commands {
 	const struct ss_diagnosis *diagnosis;

@@ -517,6 +517,7 @@ void ss_render_verdict_text(const struct ss_diagnosis *diagnosis,
 	verdict_add_order(&writer);
 	verdict_add_rules(&writer);
 	verdict_add_line(&writer, 2, ss_render_verdict_next);
+	verdict_add_line(&writer, 2, ss_render_verdict_ceiling);
 	verdict_add_quality(&writer);
 	verdict_add_more(&writer);
 }

@@ -29,7 +29,7 @@
 
 static const struct rule_case cases[] = {
 	{ "a third of what is reachable", H100 MM(LARGE) KERNEL(NVJET, "1", "2", "100", "550") END,
-	  "warning 366.4 medium\naten::mm: 0.55 ms per step (once), where the best kernels take "
+	  "warning 366.4 medium\naten::mm: 0.55 ms per step (once), where good kernels take "
 	  "about 30 % of it" },
 	{ "three quarters are good", H100 MM(LARGE) KERNEL(NVJET, "1", "2", "100", "240") END, "" },
 	{ "small products take as long as they take",
@@ -40,7 +40,7 @@ static const struct rule_case cases[] = {
 	  DEVICE("GPU") MM(LARGE) KERNEL(NVJET, "1", "2", "100", "550")
 		  OP("aten::mm", "11", LARGE, BF16, "\"\",\"\"")
 			  KERNEL(NVJET, "2", "12", "660", "190") END,
-	  "warning 350.0 low\naten::mm: 0.55 ms per step (once), where the best kernels take about "
+	  "warning 350.0 low\naten::mm: 0.55 ms per step (once), where good kernels take about "
 	  "40 % of it" },
 	{ "sizes are not recorded",
 	  H100 EVENT("cpu_op", "aten::mm", "1", "1", "7", "") KERNEL(NVJET, "1", "2", "100", "550")

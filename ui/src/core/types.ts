@@ -193,6 +193,7 @@ export interface Diagnosis {
 	fixed_step_ns: number | null;
 	fixed_low_ns: number | null;
 	fixed_high_ns: number | null;
+	ceiling_ns: number | null;
 	steps: number;
 	ranks: number;
 	snapshots: number;

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_ceiling.c - rule: what no other rule claims of the device's work, at the rates that are
+ * reached. It is not reported as a finding: the step with it is how fast the job could become.
+ */
+#include "diagnose/work/slow_work.h"
+
+static bool ceiling_wants(const struct ss_work *work, enum ss_limit limit)
+{
+	(void)work;
+	return limit >= SS_LIMIT_MEMORY;
+}
+
+static enum ss_status gpu_ceiling_look(struct ss_rule_context *context, struct ss_error *err)
+{
+	static const struct ss_slow_work_kind kind = {
+		.wants = ceiling_wants,
+		.is_all = true,
+	};
+	uint32_t worst;
+
+	return ss_slow_work_look(context, &kind, &worst, err);
+}
+
+const struct ss_rule ss_rule_gpu_ceiling = {
+	.name = "gpu-ceiling",
+	.title = "GPU work takes longer than good kernels need",
+	.summary = "How long the step would take at the rates that such GPUs reach",
+	.fix = "# no single change: the other findings first",
+	.to_record = "record_shapes=True records the sizes",
+	.views = "roofline kernels",
+	.warn_share = 0.99,
+	.silent_share = 0.99,
+	.why = "not a finding: it says how fast the step could become",
+	.is_ceiling = true,
+	.facts = SS_FACT_WORKS,
+	.look = gpu_ceiling_look,
+};
