@@ -26,9 +26,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Parts of the C library, the only ones that a wheel may ask for.
 SYSTEM = re.compile(r"(libc|libm|libpthread|libdl|librt)\.so\.\d+|ld-linux.*\.so\.\d+")
 NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
-# Where the pages are that the README links to, for readers of the package's own page.
-ADDRESS = "https://github.com/stepscope/stepscope/blob/main"
-RELATIVE_LINK = re.compile(r"\]\((?!https?:|#)([^)]+)\)")
+# Where pages and pictures are that the README links to, for readers of the package's own page.
+ADDRESS = "https://github.com/stepscope/stepscope"
+RELATIVE_LINK = re.compile(r"(?<=\]\()(?!https?:|#)[^)]+(?=\))")
 GLIBC = re.compile(r"GLIBC_(\d+)\.(\d+)")
 # Packages of Debian, and what shows that one is there.
 TOOLS = {
@@ -62,6 +62,11 @@ def build_wheel(source, out, libraries):
     return wheel
 
 
+def absolute(link):
+    kind = "raw" if link[0].endswith((".png", ".svg")) else "blob"
+    return f"{ADDRESS}/{kind}/main/{link[0]}"
+
+
 def unpack_source(work):
     """The last commit with the built page; links of the README lead to the repository."""
     archive = pathlib.Path(run([ROOT / "tools/source_archive", work]).strip())
@@ -70,7 +75,7 @@ def unpack_source(work):
     (source,) = (work / "source").iterdir()
     readme = source / "README.md"
     text = readme.read_text(encoding="utf-8")
-    readme.write_text(RELATIVE_LINK.sub(rf"]({ADDRESS}/\1)", text), encoding="utf-8")
+    readme.write_text(RELATIVE_LINK.sub(absolute, text), encoding="utf-8")
     return source
 
 
