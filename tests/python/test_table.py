@@ -64,17 +64,18 @@ def test_pandas_equals_rows(job):
         frame = table.to_pandas()
         assert list(frame.columns) == list(table.names) and len(frame) == len(table)
         for column in table.columns:
-            values = frame[column.name]
+            ours = [None if pandas.isna(value) else value for value in frame[column.name]]
             if column.unit == "ns":
-                values = values.astype("int64").where(values.notna())
-            ours = [None if pandas.isna(value) else value for value in values]
-            assert ours == pytest.approx(table[column.name], nan_ok=True) or ours == (
-                table[column.name]
+                ours = [None if value is None else value.value for value in ours]
+            # the second for numbers alone: older versions of pytest take no text
+            assert ours == table[column.name] or ours == pytest.approx(
+                table[column.name], nan_ok=True
             ), (name, column.name)
 
 
 def test_numbers_are_not_copied(job):
     numpy = pytest.importorskip("numpy")
+    pytest.importorskip("pandas", "1.3")  # older ones copy
     table = job.view("kernels", rank=0)
     index = table.names.index("calls")
     address = numpy.frombuffer(table._core.column(index)[0], "i8").ctypes.data
