@@ -4,9 +4,10 @@
 
 Usage: docs.py STEPSCOPE [ROOT] [--check]. Pages under docs/views/ and docs/snapshot/ have a block
 between two marker lines; what stands between them is made here. docs/presets.md,
-docs/options.md, docs/exit-codes.md and docs/schema/*.json are made here as a whole; docs/sql.md
-and docs/fleet.md have a block of tables; in README.md the counts of rules and of simulated jobs
-are made here. With --check nothing is written and a page that is out of date is an error.
+docs/options.md, docs/exit-codes.md, docs/thresholds.md and docs/schema/*.json are made here as a
+whole; docs/sql.md and docs/fleet.md have a block of tables; in README.md the counts of rules and of
+simulated jobs are made here. With --check nothing is written and a page that is out of date is an
+error.
 """
 import json
 import pathlib
@@ -21,6 +22,7 @@ import option_pages
 import preset_page
 import sql_page
 import store_page
+import threshold_page
 
 RULES_BEGIN = "<!-- rules: made by tools/docs.py -->"
 BEGIN = "<!-- columns: made by tools/docs.py -->"
@@ -129,6 +131,7 @@ def main():
     wanted.update([rules, readme(words[0], root, rules[1]), option_pages.page(words[0], root)])
     wanted.update([preset_page.page(words[0], root), exit_code_page.page(words[0], root)])
     wanted.update([sql_page.page(words[0], root), store_page.page(words[0], root)])
+    wanted.update([threshold_page.page(root)])
     wanted.update(schemas(words[0], root))
     left = set((root / "docs/schema").glob("*.json")) - set(wanted)
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]

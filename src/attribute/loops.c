@@ -11,6 +11,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 
+/* Fewer turns may be calls written one below the other, not a loop. */
 #define TURNS_MIN 8
 #define LONGEST 96
 /* As many element-wise operators in a row: one fused operator would read and write once. */

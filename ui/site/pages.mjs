@@ -79,6 +79,7 @@ export const SECTIONS = [
 			"docs/presets",
 			"docs/faults",
 			"docs/accuracy",
+			"docs/thresholds",
 		],
 	},
 	{

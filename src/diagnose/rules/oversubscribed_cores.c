@@ -19,6 +19,7 @@
 /* Operators that take 5 us are never split. */
 #define WHOLE_NS 5000
 
+/* With fewer runs of a group none can be called its fast one. */
 #define RUNS_MIN 3
 
 /*
