@@ -13,10 +13,6 @@ def listed(stepscope, option):
     return [dict(zip(names, row)) for row in document["rows"]]
 
 
-def milliseconds(ns):
-    return f"{ns / 1e6:.3f} ms"
-
-
 def layout_lines(presets):
     lines = ["| layout | what it is |", "|---|---|"]
     layouts = dict((row["layout"], row["layout_about"]) for row in presets)
@@ -33,21 +29,16 @@ def cause_lines(causes):
 
 def planted_text(planted):
     where = "" if planted["rank"] is None else f" on rank {planted['rank']}"
-    return f"{planted['name']}={planted['severity']:g}{where}: {milliseconds(planted['cost_ns'])}"
+    return f"{planted['name']}={planted['severity']:g}{where}"
 
 
 def preset_lines(entries):
-    lines = [
-        "| preset | layout | device | ranks | seed | step | fixed "
-        "| planted, and what it costs per step |",
-        "|---|---|---|---:|---:|---:|---:|---|",
-    ]
+    lines = ["| preset | layout | device | ranks | planted |", "|---|---|---|---:|---|"]
     for entry in entries:
         planted = "; ".join(map(planted_text, entry["causes"]))
-        fixed = milliseconds(entry["healthy_step_ns"]) if planted else ""
         lines.append(
             f"| {entry['preset']} | {entry['layout']} | {entry['device']} | {entry['ranks']} "
-            f"| {entry['seed']} | {milliseconds(entry['mean_step_ns'])} | {fixed} | {planted} |"
+            f"| {planted} |"
         )
     return lines
 
@@ -65,9 +56,8 @@ def page(stepscope, root):
         "two layouts, severe and mild (0.6 and 0.2 of the step, where the size of a cause can be "
         f"chosen). Nothing is planted in {healthy} of them: a diagnosis has to stay silent.",
         "",
-        "`step` is what a step takes, `fixed` what it would take without everything that is "
-        "planted. A cost is with the others there; costs do not add up. A cause is on all ranks "
-        "unless one is named.",
+        "A cause is on all ranks unless one is named. What each costs, and the step without it, "
+        "is in the `truth.json` of the job.",
         "",
         *preset_lines(entries),
         "",
