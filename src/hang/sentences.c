@@ -141,7 +141,7 @@ static void add_absence(struct sentence_list *list)
 			list->out,
 			"a dump does not say where a rank is now: it is stuck outside of "
 			"collectives, or has run out of batches; put stack files (stacks_*.txt, "
-			"pyspy_dump_*.txt) beside the dumps to see the line");
+			"pyspy_dump_*.txt) next to the dumps to see the line");
 	ss_text_end(&place, list->out);
 }
 

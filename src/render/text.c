@@ -314,14 +314,21 @@ static void text_add_table(struct ss_render_layout *layout, struct ss_text *scra
 			     layout->left_out == 1 ? " does" : "s do");
 }
 
+/* One or more lines; what is broken off a line keeps its indent. */
 static void text_add_sentence(const char *text, const struct ss_render_options *options,
 			      struct ss_text *out)
 {
-	const char *end = text + strlen(text);
-
 	while (*text) {
-		text = text_add_wrapped(text, end, options->width, out);
-		ss_text_add_string(out, "\n");
+		size_t indent = strspn(text, " ");
+		const char *end = text + strcspn(text, "\n");
+
+		text += indent;
+		do {
+			ss_text_fill(out, ' ', text < end ? indent : 0);
+			text = text_add_wrapped(text, end, options->width - indent, out);
+			ss_text_add_string(out, "\n");
+		} while (text < end);
+		text += *text == '\n';
 	}
 }
 
@@ -376,8 +383,13 @@ static void text_view(const struct ss_table *table, const struct ss_render_optio
 	if (table->lead)
 		text_add_sentence(table->lead, options, out);
 	ss_render_run_line(&options->run, options->width, out);
-	if (table->basis && table->row_count && strncmp(table->basis, "one row", 7) != 0)
-		ss_text_addf(out, "figures: %s\n", table->basis);
+	if (table->figures && table->row_count && strncmp(table->figures, "one row", 7) != 0) {
+		struct ss_text line = { 0 };
+
+		ss_text_addf(&line, "figures: %s", table->figures);
+		text_add_sentence(line.data ? line.data : "", options, out);
+		ss_text_end(&line, out);
+	}
 	text_table(table, options, options->rows, out);
 	text_add_trust(options, out);
 }
@@ -398,7 +410,7 @@ static bool report_has_said(const struct ss_report_parts *parts, uint32_t at)
 static void text_report(const struct ss_report_parts *parts,
 			const struct ss_render_options *options, struct ss_text *out)
 {
-	ss_text_add_string(out, parts->headline);
+	text_add_sentence(parts->headline, options, out);
 	ss_render_run_line(&options->run, options->width, out);
 	for (uint32_t i = 0; i < parts->table_count; i++) {
 		const struct ss_table *table = &parts->tables[i];

@@ -130,6 +130,7 @@ struct ss_table {
 	const char *empty; /* why there are no rows, where the view's own sentence does not fit */
 	struct ss_cell *totals; /* a row: sums of columns that have one, else null; NULL: none */
 	const char *basis;      /* what the figures cover, in a few words; NULL: does not apply */
+	const char *figures;    /* the basis without what the lead says of the files */
 	const char *lead;       /* a sentence for above the table: what it lacks; NULL: none */
 	const char *copies[SS_COPIES_KEPT]; /* the last ones that ss_table_copy() made */
 };

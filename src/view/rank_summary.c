@@ -399,6 +399,7 @@ static bool summarize_ranks(struct rank_summary *across, struct ss_table *out)
 	out->view = view;
 	out->group = table->group;
 	out->basis = table->basis;
+	out->figures = table->figures;
 	out->lead = table->lead;
 	for (uint32_t i = 0; i < table->note_count; i++)
 		out->notes[out->note_count++] = table->notes[i];

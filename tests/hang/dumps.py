@@ -100,6 +100,9 @@ def check_made(folder):
         check(not group or rows[0]["process_group"].startswith(group), f"{kind}: {rows[0]}")
         code, out = run(path)
         check(code == 0 and rows[0]["sentence"] in " ".join(out.split()), f"{kind}: {out}")
+        head = run("hang", path)[1].partition("\n\n")[0].splitlines()
+        fix = [line[:3] for line in head[[line[:3] for line in head].index("-> "):]]
+        check(max(map(len, head)) <= 80 and set(fix[1:]) <= {"   "}, f"{kind}: {head}")
         found = json.loads(run("diagnose", path, "--format", "json")[1])["findings"]
         check([f["rule"] for f in found] == ["hang"] * len(causes(path)), f"{kind}: {found}")
     rows = causes(folder / "other-operation")

@@ -2,8 +2,21 @@
 /*
  * hang.c - report: who lets the others wait, from flight recorder dumps.
  */
+#include <string.h>
+
 #include "api/reports/reports.h"
 #include "hang/hang.h"
+
+/* Its lines stand below each other, behind the arrow. */
+static void hang_add_fix(const char *fix, struct ss_text *out)
+{
+	for (const char *before = "-> "; *fix; before = "   ") {
+		size_t length = strcspn(fix, "\n");
+
+		ss_text_addf(out, "%s%.*s\n", before, (int)length, fix);
+		fix += length + (fix[length] == '\n');
+	}
+}
 
 /* The first cause in words; with several, the table has the others. */
 static void hang_headline(const struct ss_job *job, struct ss_text *out)
@@ -35,7 +48,7 @@ static void hang_headline(const struct ss_job *job, struct ss_text *out)
 		else
 			out->length = length;
 	}
-	ss_text_addf(out, "-> %s\n", ss_hang_fix(hang->causes[0].kind));
+	hang_add_fix(ss_hang_fix(hang->causes[0].kind), out);
 }
 
 const struct ss_report ss_report_hang = {

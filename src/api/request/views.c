@@ -296,7 +296,7 @@ void ss_query_describe_basis(const struct ss_session *session, const struct ss_c
 		words = ss_table_print(table,
 				       choice->compares ? "%s, median of %u ranks" : "%s, %u ranks",
 				       words, scope.ranks);
-	table->basis = words;
+	table->figures = table->basis = words;
 }
 
 void ss_query_describe_digests(struct ss_query *query, uint32_t index)
