@@ -102,7 +102,7 @@ def compare_ranks(stepscope, folder, oracle):
         yield what + "last", row["last"], theirs["last_by_duration"], 0
         with_last = [c for c in oracle["collectives"] if c["last_by_duration"] is not None]
         told = [c for c in with_last if c["symmetric"] and row["rank"] in c["ranks"]]
-        yield what + "of", row["of"], len(told), 0
+        yield what + "collectives", row["collectives"], len(told), 0
 
 
 def differs(ours, theirs, tolerance):

@@ -189,8 +189,8 @@ export const VIEWS = {
 	ranks: {
 		rank: "id", host: "text", step: "id", for: "id", steps: "count", step_ns: "ns",
 		compute_ns: "ns", comm_ns: "ns", overlap_percent: "percent", exposed_ns: "ns",
-		wait_ns: "ns", lateness_ns: "ns", last: "count", of: "count", idle_ns: "ns",
-		part: "text", part_ns: "ns", part_percent: "percent",
+		wait_ns: "ns", lateness_ns: "ns", last: "count", collectives: "count",
+		idle_ns: "ns", part: "text", part_ns: "ns", part_percent: "percent",
 	},
 	stragglers: {
 		rank: "id", pattern: "text", late_ns: "ns", step_percent: "percent", steps: "count",

@@ -140,7 +140,7 @@ export interface PairMap {
 
 export function readPairs(table: TableDocument, ranks: number[]): PairMap {
 	const at = (name: string) => table.columns.findIndex((column) => column.name === name);
-	const [rank, whom, wait, of] = [at("rank"), at("for"), at("wait_ns"), at("of")];
+	const [rank, whom, wait, of] = [at("rank"), at("for"), at("wait_ns"), at("collectives")];
 	const index = new Map(ranks.map((one, i) => [one, i]));
 	const values = new Array<number | null>(ranks.length * ranks.length).fill(0);
 	const counts = new Array<number>(values.length).fill(0);
