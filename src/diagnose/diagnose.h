@@ -68,6 +68,7 @@ struct ss_diagnosis {
 	int64_t step_ns;                               /* the mean step; 0: there are none */
 	int64_t fixed_ns, fixed_low_ns, fixed_high_ns; /* with all warnings fixed: low is slower */
 	int64_t ceiling_ns;   /* and all device work at the rates that are reached; 0: unknown */
+	int64_t start_up_ns;  /* of the mean step: no fix saves it, a steady step lacks it */
 	double error_percent; /* of the unchanged replay, of the step */
 	uint32_t steps_least, steps_most; /* of a rank */
 	uint8_t step_anchor; /* enum ss_step_anchor; of ranks that differ the least certain */

@@ -204,10 +204,11 @@ static void ordering_set_cost(struct fix_ordering *ordering, struct ss_finding *
 	finding_explain_beyond(finding);
 	if (!finding->is_warning)
 		return;
-	ordering->fixes[ordering->fix_count] = &finding->edits;
-	ordering->fix_count++;
+	ordering->fixes[ordering->fix_count++] = &finding->edits;
 	ordering->has_range = ordering->has_range || finding->has_range;
 	ordering->now_ns -= finding->cost_ns;
+	if (finding->is_start_up && !diagnosis->is_what_if)
+		diagnosis->start_up_ns += finding->cost_ns;
 	ordering->low_now_ns = low_ns > ordering->now_ns ? low_ns : ordering->now_ns;
 	ordering->high_now_ns = high_ns < ordering->now_ns ? high_ns : ordering->now_ns;
 }
@@ -339,7 +340,7 @@ static void findings_widen_ranges(struct ss_diagnosis *diagnosis)
 		finding->high_ns = finding->high_ns < most_ns - error_ns
 					   ? finding->high_ns + error_ns
 					   : most_ns;
-		if (finding->is_warning)
+		if (finding->is_warning && !(diagnosis->start_up_ns && finding->is_start_up))
 			shown_ns = ss_ns_sum(shown_ns, finding->high_ns);
 	}
 	diagnosis->fixed_low_ns = diagnosis->fixed_low_ns < diagnosis->step_ns - error_ns
@@ -367,9 +368,11 @@ static void ordering_finish(struct fix_ordering *ordering, struct ss_finding **s
 	findings_warnings_first(diagnosis, scratch);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		diagnosis->warning_count += diagnosis->findings[i]->is_warning;
-	diagnosis->fixed_ns = ordering->now_ns;
-	diagnosis->fixed_low_ns = ordering->low_now_ns;
-	diagnosis->fixed_high_ns = ordering->high_now_ns;
+	diagnosis->fixed_ns = ordering->now_ns + diagnosis->start_up_ns;
+	diagnosis->fixed_low_ns = ordering->low_now_ns + diagnosis->start_up_ns;
+	diagnosis->fixed_high_ns = ordering->high_now_ns + diagnosis->start_up_ns;
+	if (diagnosis->fixed_low_ns > diagnosis->step_ns)
+		diagnosis->fixed_low_ns = diagnosis->step_ns;
 	if (diagnosis->is_bounded)
 		findings_widen_ranges(diagnosis);
 }
@@ -542,8 +545,10 @@ static enum ss_status ordering_close_account(struct fix_ordering *ordering, stru
 		parts.host += parts.compute;
 		parts.compute = 0;
 	}
-	diagnosis->account = ss_account_close(diagnosis->step_ns, ordering->now_ns, least_ns,
-					      &parts);
+	diagnosis->account = ss_account_close(diagnosis->step_ns - diagnosis->start_up_ns,
+					      ordering->now_ns, least_ns, &parts);
+	diagnosis->account.step_ns += diagnosis->start_up_ns;
+	diagnosis->account.host_ns += diagnosis->start_up_ns; /* no fix of the job removes it */
 	return ordering_add_rest(diagnosis, &parts.late) ? SS_OK
 							 : ss_fail_memory(err, "the findings");
 }
@@ -583,8 +588,9 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 	ordering_order_timed(&ordering);
 	if (ceiling && !diagnosis->is_what_if) {
 		ordering.fixes[ordering.fix_count] = &ceiling->edits;
-		diagnosis->ceiling_ns = ordering_step_with(&ordering, ordering.fixes,
-							   ordering.fix_count + 1);
+		diagnosis->ceiling_ns = diagnosis->start_up_ns;
+		diagnosis->ceiling_ns += ordering_step_with(&ordering, ordering.fixes,
+							    ordering.fix_count + 1);
 	}
 	SS_TRY(ordering_find_next(&ordering, err));
 	SS_TRY(ordering_close_account(&ordering, err));

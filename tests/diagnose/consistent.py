@@ -102,7 +102,7 @@ def figures(verdict):
         yield "account", "its parts do not sum to the step"
     if not 0 <= fixed <= step:
         yield "header", f"a step of {step} ns becomes {fixed} ns"
-    told = 0
+    told = -verdict["start_up_ns"]
     for finding in verdict["findings"]:
         rule, cost = finding["rule"], finding["cost_ns"]
         if cost is None:

@@ -228,6 +228,7 @@ static const struct ss_json_member verdict[] = {
 	INTEGER_OR_NULL("fixed_low_ns", "the shorter bound: if fixes do more than expected"),
 	INTEGER_OR_NULL("fixed_high_ns", "the longer bound: if they do less than expected"),
 	INTEGER_OR_NULL("ceiling_ns", "the same, and GPU work at the rates that are reached"),
+	INTEGER_OR_NULL("start_up_ns", "of the step: first calls, which a steady step lacks"),
 	INTEGER("steps", "steps of the rank that has most"),
 	INTEGER("ranks", "ranks that were examined"),
 	INTEGER("snapshots", "memory snapshots that were examined"),

@@ -190,13 +190,14 @@ void ss_render_verdict_account(const struct ss_diagnosis *diagnosis, uint32_t wi
 		{ "other", 0 },
 	};
 	bool with_times = true, fits = false;
+	size_t room = width < 60 ? 60 : width; /* narrow lines wrap */
 
 	while (account->step_ns > 0 && !fits) {
 		struct ss_text line = { 0 };
 
 		account_add_parts(parts, account->step_ns, with_times, &line);
 		fits = !width || !line.length ||
-		       ss_text_columns(line.data, line.length - 1) <= width ||
+		       ss_text_columns(line.data, line.length - 1) <= room ||
 		       (!with_times && !account_join_stages(parts) &&
 			!account_fold_smallest(parts));
 		with_times = false;
@@ -444,35 +445,40 @@ void ss_render_verdict_sentence(const struct ss_diagnosis *diagnosis, struct ss_
 					"ProfilerStep#N.\n");
 		return;
 	}
-	ss_text_add_string(out, verdict_steps_found(diagnosis));
-	ss_text_add_string(out, "A step takes ");
+	ss_text_addf(out, "%sA step takes ", verdict_steps_found(diagnosis));
 	ss_render_ns(diagnosis->step_ns, out);
 	ss_render_verdict_spread(diagnosis, out);
-	ss_text_add_string(out, ".");
-	if (diagnosis->is_what_if) {
+	ss_text_add_string(out, diagnosis->start_up_ns ? ". " : ".");
+	if (diagnosis->start_up_ns) {
+		ss_render_ns_in(diagnosis->start_up_ns, ss_render_scale(diagnosis->step_ns), out);
+		ss_text_add_string(out, " of it is start-up, which a steady step does not have.");
+	}
+	if (diagnosis->is_what_if)
 		verdict_add_what_if(diagnosis, out);
-		return;
-	}
-	if (diagnosis->fixed_ns < diagnosis->step_ns) {
+	else if (diagnosis->fixed_ns < diagnosis->step_ns)
 		verdict_add_gain(diagnosis, out);
-		return;
-	}
-	verdict_add_nothing(diagnosis, out);
+	else if (diagnosis->start_up_ns)
+		ss_text_add_string(out, "\n");
+	else
+		verdict_add_nothing(diagnosis, out);
 }
 
 void ss_render_verdict_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 			    struct ss_text *out)
 {
+	bool is_part = finding->is_start_up && !diagnosis->is_what_if; /* no fix saves it */
+	int64_t scale = finding_time_scale(finding);
+
 	/* a finding that only a snapshot shows may save no time */
 	if (!ss_finding_has_cost(finding) || (finding->has_memory && !finding->high_ns))
 		return;
-	ss_text_add_string(out, "saves ");
-	if (diagnosis->is_bounded || ss_finding_range_is_wide(finding->low_ns, finding->high_ns)) {
-		ss_render_ns_range(finding->low_ns, finding->high_ns, finding_time_scale(finding),
-				   out);
+	ss_text_add_string(out, is_part ? "" : "saves ");
+	if (!is_part && (diagnosis->is_bounded ||
+			 ss_finding_range_is_wide(finding->low_ns, finding->high_ns))) {
+		ss_render_ns_range(finding->low_ns, finding->high_ns, scale, out);
 		return;
 	}
-	ss_render_ns_in(finding->cost_ns, finding_time_scale(finding), out);
+	ss_render_ns_in(finding->cost_ns, scale, out);
 	ss_text_addf(out, " (%.*f %%)", 100 * finding->cost_ns < 10 * diagnosis->step_ns ? 1 : 0,
 		     100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
 }

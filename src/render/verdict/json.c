@@ -254,6 +254,8 @@ static void verdict_json_add_step(const struct ss_diagnosis *diagnosis, struct s
 	ss_render_ns_member(out, "fixed_high_ns", diagnosis->fixed_low_ns, known);
 	ss_text_add_string(out, ",");
 	ss_render_ns_member(out, "ceiling_ns", diagnosis->ceiling_ns, diagnosis->ceiling_ns > 0);
+	ss_text_add_string(out, ",");
+	ss_render_ns_member(out, "start_up_ns", diagnosis->start_up_ns, known);
 	ss_text_addf(out,
 		     ",\n\"steps\":%" PRIu32 ",\"ranks\":%" PRIu32 ",\"snapshots\":%" PRIu32
 		     ",\"replay_error_percent\":",
