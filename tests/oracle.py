@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "support"))
 from chosen import share
 
 SKIPPED = 77
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def run(stepscope, what, path):
@@ -114,12 +115,24 @@ def trace_files(oracle_path, oracle, traces):
         yield traces / path, part
 
 
+def readme_problems(oracles):
+    """How many files the README says to be compared, here or in a clone."""
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    listed = [json.loads(path.read_text()) for path in oracles.glob("*.json")]
+    count = sum(len(oracle.get("files", [oracle])) for oracle in listed)
+    is_clone = ROOT / "tests" in oracles.resolve().parents
+    claim = f"A clone has [{count} of them]" if is_clone else f"on {count} real trace files"
+    return [] if claim in readme else [f"README.md does not say: {claim}"]
+
+
 def main():
     stepscope, traces, oracles = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     if not traces.is_dir() or not oracles.is_dir():
         print(f"skipped: no traces at {traces}")
         return SKIPPED
-    checked = failed = 0
+    problems = readme_problems(oracles)
+    print(*problems, sep="\n")
+    checked, failed = len(problems), len(problems)
     for oracle_path in share(sorted(oracles.glob("*.json")), 2):
         oracle = json.loads(oracle_path.read_text())
         for path, part in trace_files(oracle_path, oracle, traces):
