@@ -8,6 +8,7 @@ ranks, of which rank 2 is late, `work` an empty folder.
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ def check_narrow_breakdown(job, work):
     for width in (20, 30, 40, 60):
         text = " ".join(run("--width", width, job).split())
         parts = re.search(r"Breakdown: (.*?%)(?! ·)", text)[1].split(" · ")
-        assert len(parts) > 1 and not parts[0].startswith("other"), parts
+        assert len(parts) > 1 and parts[0].startswith("fixable"), parts
 
 
 def check_stragglers_of_a_part(job, work):
@@ -68,6 +69,16 @@ def check_sums_have_a_base(job, work):
     assert "figures: per step, mean of 5 steps\n" in run("ranks", job)
 
 
+def check_lines_of_digests(job, work):
+    """What a view of digests says above its table fits the screen, and says it once."""
+    shutil.copytree(job, work / "job")
+    run("digest", work / "job", "-o", work / "digests")
+    shutil.rmtree(work / "job")
+    head = run("kernels", work / "digests").partition("\nrank ")[0]
+    assert max(map(len, head.splitlines())) <= 80 and head.count("digest") == 1, head
+    assert "figures: sum over the whole file" in head, head
+
+
 def check_rule_names(job, work):
     assert re.search(r"^Rules: 1 straggler$", run(job), re.M)
     error = run("what-if", "--fix", "no-such-thing-at-all", job, code=2)
@@ -85,6 +96,20 @@ def check_empty_trace(job, work):
     (work / "empty.json").write_text('{"traceEvents":[]}')
     text = run(work / "empty.json")
     assert "The trace is empty: it has no events." in text and "on the CPU" not in text, text
+
+
+def check_start_up_is_no_saving(job, work):
+    run("sim", "--preset", "small1-first-launch", "-o", work / "first")
+    text = " ".join(run(work / "first").split())
+    assert "is start-up, which a steady step does not have." in text, text
+    assert "would save" not in text and "saves" not in text and "fixable" not in text, text
+    told = json.loads(run("--format", "json", work / "first"))
+    assert told["fixed_step_ns"] == told["step_ns"], told
+
+
+def check_query_comes_last(job, work):
+    error = run("sql", "select 1", job, code=2)
+    assert "after the paths" in error or "SQL needs DuckDB" in error, error
 
 
 def check_demo(job, work):

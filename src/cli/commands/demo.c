@@ -22,8 +22,7 @@ static int demo_run(const struct command *command, const struct arguments *argum
 			command->name);
 		return EXIT_USAGE;
 	}
-	printf("Simulating a training job on 8 GPUs that is slower than it should be.\n"
-	       "Faults in this job:\n\n");
+	printf("Simulating a training job on 8 GPUs that is slower than it should be.\n\n");
 	fflush(stdout);
 	code = simulated_write(command->name, &simulation, "none");
 	if (code != EXIT_FINE)

@@ -154,6 +154,10 @@ static enum ss_status open_traces(const struct arguments *arguments, const struc
 		*err = engine_problem;
 		return err->code;
 	}
+	if (words->path_count && strchr(arguments->paths[0], ' ') &&
+	    !sql_path_exists(arguments->paths[0]))
+		return ss_fail(err, SS_ERR_USAGE,
+			       "the query comes after the paths: stepscope sql PATH... QUERY");
 	if (query->is_parquet)
 		options.output = query->shown->output.file.temporary;
 	open.snapshots = true;
