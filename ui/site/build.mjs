@@ -62,7 +62,10 @@ function build(output, demo, repository) {
 	const sections = readPages(ROOT);
 	const pages = sections.flatMap((section) => section.pages);
 	const bySource = new Map(pages.map((page) => [page.source, page]));
-	const site = { root: ROOT, sections, bySource, repository, files: new Set() };
+	const meson = readFileSync(join(ROOT, "meson.build"), "utf8");
+	const version = /version: '([\d.]+)'/.exec(meson)[1];
+	const site = { root: ROOT, sections, bySource, repository, version, files: new Set() };
+	site.hasViewer = Boolean(demo);
 	const found = pages.map((page) => {
 		const rendered = render(site, page);
 		put(output, page.address, frame(site, page, rendered));

@@ -62,6 +62,30 @@ function editLink(site, page) {
 	return `<p><a href="${address}" rel="noreferrer">Edit this page</a></p>`;
 }
 
+function sourceLink(site) {
+	if (!site.repository) return "";
+	return `<a class="source" href="${site.repository}" rel="noreferrer">Source</a>\n`;
+}
+
+/* The first screen: how to get it, and the viewer with a job in it; the README goes on below. */
+function firstScreen(site, page, html) {
+	const [install] = /<pre[^>]*><code class="language-sh">[\s\S]*?<\/pre>/.exec(html);
+	const [about] = /<p><strong>[\s\S]*?<\/p>/.exec(html);
+	const rest = html.replace(/<h1[\s\S]*?<\/h1>/, "").replace(about, "").replace(install, "");
+	const own = wayTo(page, "own-traces.html");
+	const viewer = site.hasViewer
+		? `<div class="viewer" data-own="${own}">
+<p><b>A simulated job of eight GPUs</b>, open in the viewer. Untick a fix, look at the timeline, or
+<a class="own" href="${own}">drop your trace here</a>: it stays on your machine.</p>
+<iframe src="${wayTo(page, "demo-viewer.html")}" title="The viewer with a simulated job"></iframe>
+</div>`
+		: "";
+	return `<div class="hero"><div class="pitch"><h1 id="stepscope">stepscope</h1>
+${about}${install}</div>
+${viewer}</div>
+${rest}`;
+}
+
 /* A rule and a view may have the same name. */
 function sectionOf(site, page) {
 	return site.sections.find((section) => section.pages.includes(page)).name;
@@ -69,8 +93,8 @@ function sectionOf(site, page) {
 
 export function frame(site, page, { html, headings }) {
 	const way = (address) => wayTo(page, address);
-	const aside = contents(headings);
 	const isHome = page.address === "index.html";
+	const aside = isHome ? "" : contents(headings);
 	const title = isHome
 		? "stepscope: why is the training step slow?"
 		: [...new Set([page.title, sectionOf(site, page), "stepscope"])].join(" · ");
@@ -91,20 +115,21 @@ export function frame(site, page, { html, headings }) {
 <button id="site-menu-button" type="button" aria-expanded="false"
  aria-controls="site-menu">Menu</button>
 <a class="brand" href="${way("index.html")}">stepscope</a>
+<a class="version" href="${way("CHANGELOG.html")}">${site.version}</a>
 <div class="search" role="search">
 <input id="site-search" type="search" role="combobox" placeholder="Search" aria-label="Search"
  aria-expanded="false" aria-controls="site-hits" aria-autocomplete="list" autocomplete="off"
  spellcheck="false">
 <div id="site-hits" role="listbox" aria-label="Search results" hidden></div>
 </div>
-<button id="site-theme" type="button">Dark</button>
+${sourceLink(site)}<button id="site-theme" type="button">Dark</button>
 </header>
 <div class="frame${aside ? "" : " wide"}">
 <nav id="site-menu" aria-label="Pages"><ul>
 ${menu(site, page)}
 </ul></nav>
 <main id="site-main" tabindex="-1"><article>
-${html}</article>
+${isHome ? firstScreen(site, page, html) : html}</article>
 <footer>
 <nav class="neighbours" aria-label="Previous and next page">${neighbours(site, page)}</nav>
 ${editLink(site, page)}

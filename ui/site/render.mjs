@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { Marked } from "marked";
+import { colored } from "./colors.mjs";
 import { targetOf } from "./pages.mjs";
 
 export function escapeText(text) {
@@ -125,12 +126,12 @@ function codeBlock(text, lang) {
 	const language = (lang ?? "").split(" ")[0];
 	const commands = copied(text);
 	const data = commands === null ? "" : ` data-copy="${escapeText(commands)}"`;
-	const lines = text.split("\n").map((line) => {
-		const html = escapeText(line);
-		return commands !== null && line.startsWith("$ ") ? `<b>${html}</b>` : html;
-	});
+	const shown = (line) =>
+		line.startsWith("$ ") ? `<b>$ ${colored(line.slice(2), "sh")}</b>` : escapeText(line);
+	const html =
+		commands === null ? colored(text, language) : text.split("\n").map(shown).join("\n");
 	const label = language ? ` class="language-${language}"` : "";
-	return `<pre tabindex="0"${data}><code${label}>${lines.join("\n")}</code></pre>\n`;
+	return `<pre tabindex="0"${data}><code${label}>${html}</code></pre>\n`;
 }
 
 function rendererOf(writer) {

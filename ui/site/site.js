@@ -64,6 +64,33 @@ for (const block of document.querySelectorAll("pre")) {
 	box.append(block, button);
 }
 
+/* --- the viewer of the first page ------------------------------------------------------------- */
+
+const viewer = document.querySelector(".viewer");
+
+/* The sample gives way to the empty viewer, which takes what is dropped on it. */
+function openOwn() {
+	const page = viewer.querySelector("iframe");
+	viewer.classList.add("dropping");
+	if (page.getAttribute("src") === viewer.dataset.own) return;
+	page.src = viewer.dataset.own;
+	page.title = "The viewer: drop your traces here";
+	viewer.scrollIntoView({ block: "nearest" });
+}
+
+if (viewer) {
+	viewer.querySelector(".own").addEventListener("click", (event) => {
+		event.preventDefault();
+		openOwn();
+	});
+	document.addEventListener("dragenter", (event) => {
+		if (event.dataTransfer?.types.includes("Files")) openOwn();
+	});
+	// beside the viewer a drop would leave the page
+	for (const kind of ["dragover", "drop"])
+		document.addEventListener(kind, (event) => event.preventDefault());
+}
+
 /* --- search ----------------------------------------------------------------------------------- */
 
 const HITS_MAX = 12;
@@ -82,26 +109,30 @@ function loadIndex() {
 	document.head.append(script);
 }
 
-/* How well a text has a word: at the start of a word counts most. 0: not at all. */
-function weight(text, word, exact, start, inside) {
-	const at = text.indexOf(word);
-	if (at < 0) return 0;
-	if (text === word) return exact;
-	const before = text.search(new RegExp(`(^|[^a-z0-9])${word.replace(/[^\w]/g, "\\$&")}`));
-	return before >= 0 ? start : inside;
+/* How well a text has a word: itself, as a word, as the start of one, within one. */
+function weight(text, word, [itself, whole, start, within]) {
+	if (!text.includes(word)) return 0;
+	if (text === word) return itself;
+	const letters = word.replace(/[^\w]/g, "\\$&");
+	if (new RegExp(`(^|[^a-z0-9])${letters}([^a-z0-9]|$)`).test(text)) return whole;
+	return new RegExp(`(^|[^a-z0-9])${letters}`).test(text) ? start : within;
 }
 
-function scoreOf([, title, heading, text], words) {
+/* Pages for those who change stepscope: what users look for comes first. */
+const FOR_AUTHORS = /^(decisions\/|CHANGELOG|CONTRIBUTING|ARCHITECTURE|THIRD_PARTY)/;
+
+function scoreOf([address, title, heading, text], words) {
 	let score = 0;
+	const ofTitle = heading ? [12, 8, 6, 3] : [60, 25, 12, 3];
 	for (const word of words) {
 		const found =
-			weight(title.toLowerCase(), word, heading ? 12 : 60, heading ? 8 : 25, 6) +
-			weight(heading.toLowerCase(), word, 40, 20, 8) +
-			weight(text.toLowerCase(), word, 4, 4, 1);
+			weight(title.toLowerCase(), word, ofTitle) +
+			weight(heading.toLowerCase(), word, [40, 20, 10, 2]) +
+			weight(text.toLowerCase(), word, [14, 14, 1, 0.5]);
 		if (!found) return 0;
 		score += found;
 	}
-	return score;
+	return FOR_AUTHORS.test(address) ? score / 4 : score;
 }
 
 /* Whether one letter more, less, other or swapped makes one word of the other. */

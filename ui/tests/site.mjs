@@ -173,6 +173,26 @@ async function demo(harness) {
 	await harness.close(page);
 }
 
+/* The first page: version, coloured code, a job in the viewer, and a place for the reader's own. */
+async function firstScreen(harness) {
+	const folder = harness.simulate("cnn1-input-in-process");
+	const page = await harness.open(siteOf(harness)("index.html"));
+	const version = String(harness.command("--version")).split(" ")[1].trim();
+	equal(await page.locator("header .version").innerText(), version, "the version");
+	check((await page.locator(".hero pre .comment").count()) === 3, "three lines to install");
+	const viewer = page.frameLocator(".hero iframe");
+	await viewer.locator(".finding").first().waitFor();
+	const top = (await page.locator(".hero iframe").boundingBox()).y;
+	check(top < 480, `the viewer begins at ${top} px`);
+	await page.getByRole("link", { name: "drop your trace here" }).click();
+	await viewer
+		.locator("input[type=file]")
+		.first()
+		.setInputFiles(join(folder, "rank0.json.gz"));
+	await viewer.locator(".finding").first().waitFor();
+	await harness.close(page);
+}
+
 /* Behind the link below it: the viewer without traces opens those of a reader. */
 async function ownTraces(harness) {
 	const folder = harness.simulate("cnn1-input-in-process");
@@ -190,6 +210,7 @@ export const siteTests = [
 	{ name: "site: axe-core has nothing to say", run: access },
 	{ name: "site: keys skip to the text", run: keys },
 	{ name: "site: copies commands without prompt and output", run: copies },
+	{ name: "site: the first screen has a job and takes another", run: firstScreen },
 	{ name: "site: the viewer opens a job", run: demo },
 	{ name: "site: the viewer opens traces of the reader", run: ownTraces },
 ];
