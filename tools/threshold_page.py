@@ -17,7 +17,8 @@ SHARED = {
                               "src/diagnose/evidence/small_collectives.c"],
     "sync-stall": ["src/diagnose/evidence/needed_waits.c"],
     "several rules": ["src/diagnose/evidence/cpu_rows.c", "src/diagnose/evidence/gradients.c",
-                      "src/diagnose/evidence/speedup.c", "src/diagnose/evidence/speedup.h"],
+                      "src/diagnose/work/speedup.c",
+                      "src/diagnose/work/speedup.h"],
 }
 # how far a search goes, how long a list or a name gets, numbers of other programs: not decided by
 LIMITS = {"AROUND_MAX", "BIAS", "CALLS_MAX", "CHAIN_MAX", "CUDA", "DEPTH_MAX", "DEVICES_MAX",
