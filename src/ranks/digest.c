@@ -111,27 +111,25 @@ static bool digest_add_gap(void *context, const struct ss_gap *gap)
 {
 	const struct gap_reader *reader = context;
 	struct ss_digest *digest = reader->digest;
-	uint32_t host = 0, guilty = gap->guilty[ss_idle_gap_cause(gap)];
+	enum ss_idle_cause cause = ss_idle_gap_cause(gap);
+	uint32_t host = 0, row;
 
 	if (gap->step < digest->step_count)
 		for (int i = 0; i < SS_IDLE_CAUSES; i++)
 			ss_ns_add(&digest->steps[gap->step].idle_ns[i], gap->cause_ns[i]);
 	if (gap->end_ns - gap->start_ns < GAP_NS_MIN)
 		return true;
-	if (guilty != SS_NO_ROW) {
-		uint32_t op = ss_idle_op(reader->trace, guilty);
-		uint32_t row = op == SS_NO_ROW ? guilty : op;
-
+	row = ss_idle_named_row(reader->trace, ss_idle_host_row(reader->trace, gap, cause));
+	if (row != SS_NO_ROW)
 		host = digest_copy_text(digest, &reader->trace->names,
 					reader->trace->slices.name[row]);
-	}
 	if (host == SS_NO_ID ||
 	    !ss_memory_reserve(digest->memory, (void **)&digest->gaps, &digest->gap_capacity,
 			       (size_t)digest->gap_count + 1, sizeof(*digest->gaps)))
 		return false;
 	digest->gaps[digest->gap_count++] = (struct ss_rank_gap){ digest->start_ns + gap->start_ns,
 								  digest->start_ns + gap->end_ns,
-								  ss_idle_gap_cause(gap), host };
+								  cause, host };
 	return true;
 }
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gap.c - looks up a gap and its causes, and what the thread that launched late did.
+ * gap.c - looks up a gap and its causes, and the gap of a slice.
  */
 #include "timeline/gap.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "base/search.h"
 
 const struct ss_idle_device *ss_gap_device(const struct ss_index *index, uint32_t track)
 {
@@ -52,61 +50,6 @@ uint32_t ss_gap_causes(const struct ss_index *index, uint32_t gap,
 		out[at] = *piece;
 	}
 	return count;
-}
-
-/* --- the thread ---------------------------------------------------------------------- */
-
-struct gap_stretch {
-	const struct ss_slices *slices;
-	int64_t from_ns, to_ns;
-};
-
-static bool row_fills_half(const struct gap_stretch *stretch, uint32_t row)
-{
-	int64_t from_ns = stretch->slices->start_ns[row];
-	int64_t to_ns = ss_slice_end(stretch->slices, row);
-
-	if (from_ns < stretch->from_ns)
-		from_ns = stretch->from_ns;
-	if (to_ns > stretch->to_ns)
-		to_ns = stretch->to_ns;
-	return to_ns > from_ns && to_ns - from_ns >= (stretch->to_ns - stretch->from_ns + 1) / 2;
-}
-
-/* The first row of the track that starts after the moment. */
-static uint32_t track_row_after(const struct ss_slices *slices, const struct ss_track *track,
-				int64_t moment_ns)
-{
-	uint32_t low = track->first_row, high = low + track->row_count;
-
-	SS_SEARCH(low, high, at, slices->start_ns[at] <= moment_ns);
-	return low;
-}
-
-uint32_t ss_gap_during(const struct ss_trace *trace, const struct ss_idle_gap *gap, uint32_t launch)
-{
-	const struct ss_slices *slices = &trace->slices;
-	struct gap_stretch stretch = { slices, gap->start_ns, gap->end_ns };
-	uint32_t after, row, best = SS_NO_ROW;
-	const struct ss_track *track;
-
-	if (launch >= trace->device_from)
-		return SS_NO_ROW;
-	if (slices->start_ns[launch] > gap->start_ns && slices->start_ns[launch] < gap->end_ns)
-		stretch.to_ns = slices->start_ns[launch];
-	track = &trace->tracks[slices->track[launch]];
-	after = track_row_after(slices, track, stretch.from_ns);
-	row = after > track->first_row ? after - 1 : SS_NO_ROW;
-	for (; row != SS_NO_ROW && best == SS_NO_ROW; row = slices->parent[row])
-		if (row_fills_half(&stretch, row))
-			best = row;
-	for (row = after;
-	     row < track->first_row + track->row_count && slices->start_ns[row] < stretch.to_ns;
-	     row++)
-		if (row_fills_half(&stretch, row))
-			best = row;
-	/* the range of a step explains nothing */
-	return best != SS_NO_ROW && (ss_slice_flags(trace, best) & SS_NAME_STEP) ? SS_NO_ROW : best;
 }
 
 /* --- the gap of a slice ----------------------------------------------------------------- */
@@ -166,6 +109,21 @@ bool ss_gap_of_row(const struct ss_index *index, uint32_t row, struct ss_row_gap
 		}
 	}
 	return longest_ns > 0;
+}
+
+bool ss_gap_before_row(const struct ss_index *index, uint32_t row, struct ss_row_gap *out)
+{
+	for (uint32_t k = 0; k < index->idle.device_count; k++) {
+		const struct ss_idle_device *device = &index->idle.devices[k];
+
+		for (uint32_t i = device->gap_from; i < device->gap_to; i++) {
+			if (index->idle.gaps[i].next != row)
+				continue;
+			*out = (struct ss_row_gap){ index->trace->track_count + k, i, false };
+			return true;
+		}
+	}
+	return false;
 }
 
 /* --- lines ----------------------------------------------------------------------------- */

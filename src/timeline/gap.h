@@ -21,13 +21,6 @@ const struct ss_idle_device *ss_gap_device(const struct ss_index *index, uint32_
 uint32_t ss_gap_causes(const struct ss_index *index, uint32_t gap,
 		       struct ss_idle_piece out[SS_IDLE_CAUSES]);
 
-/*
- * What the thread that launched was in for at least half of the time from the start of the gap
- * to the launch: the innermost such slice, or SS_NO_ROW.
- */
-uint32_t ss_gap_during(const struct ss_trace *trace, const struct ss_idle_gap *gap,
-		       uint32_t launch);
-
 /* A gap of which a slice of the host is the reason, or in which it ran. */
 struct ss_row_gap {
 	uint32_t track, gap;
@@ -39,6 +32,9 @@ struct ss_row_gap {
  * one the gap that has most of its time in common with the slice. False: there is neither.
  */
 bool ss_gap_of_row(const struct ss_index *index, uint32_t row, struct ss_row_gap *out);
+
+/* The gap that a slice of a device ended. False: there is none. */
+bool ss_gap_before_row(const struct ss_index *index, uint32_t row, struct ss_row_gap *out);
 
 /* Lines of the program; made when the first asks for them. */
 SS_MUST_USE

@@ -487,3 +487,28 @@ const char *ss_places_line(const struct ss_places *places, uint32_t row)
 		return NULL;
 	return ss_strings_text(&places->lines, places->line[row]);
 }
+
+/* Rows within a range to look at: of a file that has lines, nearly every operator has one. */
+#define WITHIN_MAX 4096
+
+uint32_t ss_places_lined_row(const struct ss_places *places, uint32_t row)
+{
+	const struct ss_slices *slices = &places->trace->slices;
+	int64_t end_ns;
+
+	if (row >= places->row_count || !places->has_lines)
+		return row;
+	end_ns = ss_slice_end(slices, row);
+	for (uint32_t at = row;
+	     at < places->row_count && at - row < WITHIN_MAX &&
+	     slices->track[at] == slices->track[row] && slices->start_ns[at] < end_ns;
+	     at++)
+		if (places->line[at])
+			return at;
+	return row;
+}
+
+const char *ss_places_line_near(const struct ss_places *places, uint32_t row)
+{
+	return ss_places_line(places, ss_places_lined_row(places, row));
+}

@@ -55,4 +55,13 @@ static inline uint32_t ss_places_forward(const struct ss_places *places, uint32_
 /* The line of a host row, or NULL; SS_NO_ROW has none. */
 const char *ss_places_line(const struct ss_places *places, uint32_t row);
 
+/*
+ * The row whose line says where a host row is: itself, or the first within it that has a line. Old
+ * profilers record stacks of operators only, so ranges such as that of the DataLoader have none.
+ */
+uint32_t ss_places_lined_row(const struct ss_places *places, uint32_t row);
+
+/* The line of that row, or NULL. */
+const char *ss_places_line_near(const struct ss_places *places, uint32_t row);
+
 #endif

@@ -98,4 +98,18 @@ bool ss_copy_never_waits(const struct ss_trace *trace, uint32_t row);
 /* The innermost operator around a host row, or SS_NO_ROW. */
 uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row);
 
+/*
+ * What the thread that launched was in for at least half of the time from the start of the idle
+ * time to the launch: the innermost such slice, or SS_NO_ROW.
+ */
+uint32_t ss_idle_during(const struct ss_trace *trace, int64_t start_ns, int64_t end_ns,
+			uint32_t launch);
+
+/* What the host did in the part of a gap with this cause: a call or range; SS_NO_ROW: unknown. */
+uint32_t ss_idle_host_row(const struct ss_trace *trace, const struct ss_gap *gap,
+			  enum ss_idle_cause cause);
+
+/* The row whose name people know a host row by: the operator around it, or itself. */
+uint32_t ss_idle_named_row(const struct ss_trace *trace, uint32_t row);
+
 #endif

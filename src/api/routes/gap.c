@@ -25,29 +25,17 @@ static const char *gap_slice_name(const struct ss_trace *trace, uint32_t row)
 	return ss_strings_text(&trace->names, trace->slices.name[row]);
 }
 
-/* The line of the program around a host row, or NULL. */
-static const char *gap_slice_line(const struct gap_details *about, uint32_t row)
-{
-	const struct ss_places *places = about->places;
-
-	if (row >= places->row_count || !places->line[row])
-		return NULL;
-	return ss_strings_text(&places->lines, places->line[row]);
-}
-
 /* --- in words ---------------------------------------------------------------------------- */
 
 /* What people know it by: the operator around a call. */
 static const char *gap_known_name(const struct ss_trace *trace, uint32_t row)
 {
-	uint32_t op = ss_idle_op(trace, row);
-
-	return gap_slice_name(trace, op == SS_NO_ROW ? row : op);
+	return gap_slice_name(trace, ss_idle_named_row(trace, row));
 }
 
 static void gap_add_line(const struct gap_details *about, uint32_t row, struct ss_text *out)
 {
-	const char *line = row == SS_NO_ROW ? NULL : gap_slice_line(about, row);
+	const char *line = ss_places_line_near(about->places, row);
 	char brief[256];
 
 	if (!line)
@@ -147,7 +135,7 @@ static void gap_write_cause(const struct gap_details *about, const struct ss_idl
 		ss_spot_slice(about->file, piece->guilty, about->out);
 		ss_spot_text("op", op == SS_NO_ROW ? NULL : gap_slice_name(about->file->trace, op),
 			     about->out);
-		ss_spot_text("line", gap_slice_line(about, piece->guilty), about->out);
+		ss_spot_text("line", ss_places_line_near(about->places, piece->guilty), about->out);
 	}
 	ss_text_add_string(about->out, "}");
 }
@@ -187,8 +175,9 @@ static enum ss_status gap_write(struct gap_details *about, struct ss_arena *scra
 	for (uint32_t i = 0; i < count; i++) {
 		ss_text_add_string(about->out, i ? ",\n " : "");
 		gap_write_cause(about, &causes[i]);
-		if (causes[i].cause == SS_IDLE_LAUNCH)
-			about->during = ss_gap_during(trace, about->gap, causes[i].guilty);
+		if (!i && causes[i].cause == SS_IDLE_LAUNCH)
+			about->during = ss_idle_during(trace, about->gap->start_ns,
+						       about->gap->end_ns, causes[i].guilty);
 	}
 	ss_text_add_string(about->out, "]");
 	gap_write_slice(about, "during", about->during);

@@ -438,13 +438,18 @@ static void slice_write_gap(const struct slice_details *about)
 	struct ss_row_gap found;
 
 	ss_text_add_string(about->out, ",\n\"gap\":");
-	if (!ss_gap_of_row(about->index, about->row, &found)) {
+	if (ss_gap_of_row(about->index, about->row, &found)) {
+		ss_text_add_string(about->out, "{");
+		ss_spot_gap(about->file, about->index, found.track, found.gap, about->out);
+		ss_text_addf(about->out, ",\"is_cause\":%s}", found.is_cause ? "true" : "false");
+	} else {
 		ss_text_add_string(about->out, "null");
-		return;
 	}
-	ss_text_add_string(about->out, "{");
-	ss_spot_gap(about->file, about->index, found.track, found.gap, about->out);
-	ss_text_addf(about->out, ",\"is_cause\":%s}", found.is_cause ? "true" : "false");
+	if (ss_gap_before_row(about->index, about->row, &found)) {
+		ss_text_add_string(about->out, ",\"before\":{");
+		ss_spot_gap(about->file, about->index, found.track, found.gap, about->out);
+		ss_text_add_string(about->out, "}");
+	}
 }
 
 /* --- collectives ---------------------------------------------------------------------- */

@@ -270,40 +270,18 @@ static enum ss_status input_idle_ns(const struct ss_rule_context *context, int64
 	return SS_OK;
 }
 
-/*
- * The row whose source line is shown. Old profilers record stacks of operators only: if the range
- * has no line, the first row within it that has one is used.
- */
-static enum ss_status input_row_with_line(const struct input_stall *input, uint32_t *out,
-					  struct ss_error *err)
-{
-	const struct ss_slices *slices = &input->context->trace->slices;
-	uint32_t row = input->longest, track = slices->track[row];
-	int64_t end_ns = ss_slice_end(slices, row);
-	const struct ss_places *places;
-
-	SS_TRY(ss_facts_places(input->context->subject->facts, &places, err));
-	*out = input->longest;
-	for (; row < places->row_count && slices->track[row] == track &&
-	       slices->start_ns[row] < end_ns;
-	     row++)
-		if (places->line[row]) {
-			*out = row;
-			return SS_OK;
-		}
-	return SS_OK;
-}
-
 static enum ss_status input_report_loader(struct input_stall *input, struct ss_error *err)
 {
 	struct ss_rule_context *context = input->context;
 	const struct ss_trace *trace = context->trace;
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[input->longest]);
 	struct ss_fact fact = { input->total_ns, (double)input->calls, SS_NO_ROW };
+	const struct ss_places *places;
 	int64_t idle_ns;
 
 	SS_TRY(input_idle_ns(context, &idle_ns, err));
-	SS_TRY(input_row_with_line(input, &fact.row, err));
+	SS_TRY(ss_facts_places(context->subject->facts, &places, err));
+	fact.row = ss_places_lined_row(places, input->longest);
 	input->in_process = input_is_in_process(trace, input->longest);
 	ss_rule_add_evidence(context, fact, "%s blocks the training thread for {time} per step",
 			     name);

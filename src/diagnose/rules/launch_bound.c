@@ -14,6 +14,7 @@
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/cpu_rows.h"
+#include "diagnose/stragglers/compared.h"
 #include "diagnose/stragglers/slow_hosts.h"
 
 /* What a kernel in a CUDA graph costs the host: at most 1 us. */
@@ -443,6 +444,25 @@ static const struct ss_host_limits limits = {
 	.loading_ns = LOADING_NS, .pause_ns = PAUSE_NS, .pauses = LATE_MIN, .launch_ns = LAUNCH_NS
 };
 
+/* Which of them is last: the view stragglers names it, and it is no contradiction. */
+static void launch_report_latest(struct ss_judgement *judgement, struct ss_finding *finding)
+{
+	const struct ss_straggler_comparison *compared = ss_straggler_compare(judgement);
+
+	for (uint32_t i = 0; compared && i < compared->verdict.count; i++) {
+		const struct ss_straggler *item = &compared->verdict.items[i];
+
+		if (item->cause != SS_LATE_HOST || item->pattern == SS_PATTERN_ROTATING)
+			continue;
+		ss_judgement_add_evidence(
+			judgement, finding, item->late_ns,
+			"rank %lld arrives last, {time} per step after the first rank, in %u of %u "
+			"steps; without it the other hosts would be late themselves",
+			(long long)judgement->joined->ranks[item->rank].rank, item->steps,
+			item->of_steps);
+	}
+}
+
 static void launch_report_hosts(struct ss_judgement *judgement, struct ss_finding *finding,
 				const struct ss_slow_hosts *hosts)
 {
@@ -458,6 +478,7 @@ static void launch_report_hosts(struct ss_judgement *judgement, struct ss_findin
 					 "times per step: {time} in total");
 		finding->fix = starved_fix;
 	}
+	launch_report_latest(judgement, finding);
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
 	finding->reason = "recording slows hosts; GPUs also wait for other ranks";
 }

@@ -83,7 +83,7 @@ static struct ss_finding *straggler_add_finding(struct straggler_judging *stragg
 	struct ss_judgement *judgement = stragglers->judgement;
 	long long rank = straggler_rank_number(stragglers, item->rank);
 	const struct ss_slow_link *link = &stragglers->verdict.link;
-	bool on_host = judgement->joined->ranks[item->rank].device < 0;
+	char place[40]; /* the title fits on a line */
 
 	switch (item->cause) {
 	case SS_LATE_KERNELS:
@@ -92,9 +92,15 @@ static struct ss_finding *straggler_add_finding(struct straggler_judging *stragg
 		return ss_judgement_add(judgement, item->rank, "Rank %lld %s, and all wait for it",
 					rank, phrases[item->cause]);
 	case SS_LATE_HOST:
-		return ss_judgement_add(judgement, item->rank,
-					"The host of rank %lld %s, and all wait for it", rank,
-					straggler_host_phrase(item->idle_cause, on_host));
+		if (ss_straggler_place_words(judgement, item, place, sizeof(place)))
+			return ss_judgement_add(judgement, item->rank,
+						"All wait for rank %lld: its host is in %s", rank,
+						place);
+		return ss_judgement_add(
+			judgement, item->rank, "The host of rank %lld %s, and all wait for it",
+			rank,
+			straggler_host_phrase(item->idle_cause,
+					      judgement->joined->ranks[item->rank].device < 0));
 	case SS_LATE_SHARED:
 		return ss_judgement_add(judgement, item->rank,
 					"Another process uses the GPU of rank %lld, and all ranks "

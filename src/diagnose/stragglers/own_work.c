@@ -4,6 +4,7 @@
  */
 #include "diagnose/stragglers/own_work.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,17 +210,16 @@ bool ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_fin
 	return is_only_here;
 }
 
-void ss_straggler_report_gaps(struct ss_judgement *judgement, struct ss_finding *finding,
-			      const struct ss_straggler *item, const char *who)
+uint32_t ss_straggler_host_place(const struct ss_digest *rank, int64_t excess_ns,
+				 struct ss_memory *memory, int64_t *step_ns)
 {
-	const struct ss_digest *rank = &judgement->joined->ranks[item->rank];
 	struct ss_arena arena;
 	uint32_t most = 0;
 	int64_t *times_ns;
 
-	ss_arena_init(&arena, judgement->diagnosis->memory);
+	*step_ns = 0;
+	ss_arena_init(&arena, memory);
 	times_ns = SS_ARENA_NEW(&arena, int64_t, (size_t)rank->texts.count + 1);
-	judgement->failed |= !times_ns;
 	for (uint32_t i = 0; times_ns && i < rank->gap_count; i++) {
 		uint32_t host = rank->gaps[i].host;
 
@@ -228,10 +228,44 @@ void ss_straggler_report_gaps(struct ss_judgement *judgement, struct ss_finding 
 		ss_ns_add(&times_ns[host], rank->gaps[i].end_ns - rank->gaps[i].start_ns);
 		most = !most || times_ns[host] > times_ns[most] ? host : most;
 	}
-	if (most && rank->step_count && times_ns[most] / rank->step_count >= item->excess_ns / 2)
-		ss_judgement_add_evidence(
-			judgement, finding, times_ns[most] / rank->step_count,
-			"%swhile its GPU is idle, its host is in %s: {time} per step", who,
-			ss_strings_text(&rank->texts, most));
+	if (most && rank->step_count)
+		*step_ns = times_ns[most] / rank->step_count;
 	ss_arena_release(&arena);
+	return *step_ns && *step_ns >= excess_ns / 2 ? most : 0;
+}
+
+bool ss_straggler_place_words(const struct ss_judgement *judgement, const struct ss_straggler *item,
+			      char *out, size_t room)
+{
+	const struct ss_digest *rank = &judgement->joined->ranks[item->rank];
+	uint32_t host = 0;
+	const char *name;
+	int64_t step_ns;
+	size_t length;
+
+	if (rank->device >= 0 && item->excess_ns && item->idle_cause == SS_IDLE_LAUNCH)
+		host = ss_straggler_host_place(rank, item->excess_ns, judgement->diagnosis->memory,
+					       &step_ns);
+	name = host ? ss_strings_text(&rank->texts, host) : "";
+	length = strlen(name);
+	if (length >= room)
+		for (length = room - 1; length && ((unsigned char)name[length] & 0xC0) == 0x80;)
+			length--;
+	snprintf(out, room, "%.*s", (int)length, name);
+	return host != 0;
+}
+
+void ss_straggler_report_gaps(struct ss_judgement *judgement, struct ss_finding *finding,
+			      const struct ss_straggler *item, const char *who)
+{
+	const struct ss_digest *rank = &judgement->joined->ranks[item->rank];
+	int64_t step_ns;
+	uint32_t host = ss_straggler_host_place(rank, item->excess_ns, judgement->diagnosis->memory,
+						&step_ns);
+
+	if (host)
+		ss_judgement_add_evidence(
+			judgement, finding, step_ns,
+			"%swhile its GPU is idle, its host is in %s: {time} per step", who,
+			ss_strings_text(&rank->texts, host));
 }

@@ -26,8 +26,19 @@ bool ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_fin
 				   uint32_t rank, int64_t excess_ns, bool with_operators);
 
 /*
- * Adds what the host of a rank did while its device was idle, if one thing explains half of the
- * excess. `who` stands before the sentence: "rank 3: ", or nothing.
+ * What the host of a rank was in while its device was idle, if one thing explains half of the
+ * excess: an id into the texts of the rank, and its time per step; 0: there is no such thing, or no
+ * memory.
+ */
+uint32_t ss_straggler_host_place(const struct ss_digest *rank, int64_t excess_ns,
+				 struct ss_memory *memory, int64_t *step_ns);
+
+/* Its name for a title, cut where there is no room; false: it launches late for another reason. */
+bool ss_straggler_place_words(const struct ss_judgement *judgement, const struct ss_straggler *item,
+			      char *out, size_t room);
+
+/*
+ * Adds that to a finding. `who` stands before the sentence: "rank 3: ", or nothing.
  */
 void ss_straggler_report_gaps(struct ss_judgement *judgement, struct ss_finding *finding,
 			      const struct ss_straggler *item, const char *who);

@@ -2,7 +2,7 @@
 /*
  * stragglers_view.c - view: ranks that delay the others, how often, and why.
  */
-#include "diagnose/stragglers/verdict.h"
+#include "diagnose/stragglers/own_work.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +78,21 @@ static const char *stragglers_link_text(const struct ss_joined *joined,
 			      ranks, link->ratio);
 }
 
+/* As the verdict says it: what the host was in, if one thing explains most of it. */
+static const char *stragglers_host_cause(const struct ss_digest *rank,
+					 const struct ss_straggler *straggler, struct ss_table *out)
+{
+	int64_t step_ns;
+	uint32_t host = rank->device < 0 ? 0
+					 : ss_straggler_host_place(rank, straggler->excess_ns,
+								   out->arena->memory, &step_ns);
+
+	return ss_table_print(out, "its host %s%s%s (%d %% of the lateness)",
+			      stragglers_host_text(straggler->idle_cause), host ? ", in " : "",
+			      host ? ss_strings_text(&rank->texts, host) : "",
+			      straggler->cause_percent);
+}
+
 static const char *stragglers_cause_text(const struct ss_joined *joined,
 					 const struct ss_straggler *straggler,
 					 const struct ss_slow_link *link, struct ss_table *out)
@@ -105,9 +120,7 @@ static const char *stragglers_cause_text(const struct ss_joined *joined,
 	case SS_LATE_COPIES:
 		return "its copies take longer";
 	case SS_LATE_HOST:
-		return ss_table_print(out, "its host %s (%d %% of the lateness)",
-				      stragglers_host_text(straggler->idle_cause),
-				      straggler->cause_percent);
+		return stragglers_host_cause(&joined->ranks[straggler->rank], straggler, out);
 	case SS_LATE_SHARED:
 		return ss_table_print(out,
 				      "another process uses its GPU: %u gaps of %.2f ms each "

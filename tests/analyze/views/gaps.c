@@ -35,8 +35,7 @@ static const struct view_case cases[] = {
 	  "[" STEP("0", "200") "," FIRST
 			       "," FRAME("train.py(5): f", "22",
 					 "77") "," OP("aten::add", "88", "10") "," SECOND("90") "]",
-	  CAUSES ",host,op,line",
-	  "launch-bound,80000,1,cudaLaunchKernel,aten::add,train.py(5): f" },
+	  CAUSES ",host,op,line", "launch-bound,80000,1,train.py(5): f,aten::add,train.py(5): f" },
 	{ "launched in the gap, begun long after: the host is late until its call returns",
 	  "[" STEP("0", "200") "," FIRST "," SECOND("69") "]", CAUSES ",host",
 	  "launch-bound,50000,1,cudaLaunchKernel\ndependency,30000,1,cudaLaunchKernel" },
@@ -168,11 +167,12 @@ static const struct view_case op_cases[] = {
 	{ "the innermost operator",
 	  "[" THREE "," OP("aten::a", "40", "70") "," OP("aten::b", "44", "3") "]", OPS,
 	  "launch-bound,40000,1,aten::b,-,-,-\nlaunch-bound,40000,1,aten::a,-,-,-" },
-	{ "no operator", "[" THREE "]", OPS, "launch-bound,80000,2,-,-,-,-" },
+	{ "no operator: the call", "[" THREE "]", OPS,
+	  "launch-bound,80000,2,cudaLaunchKernel,-,-,-" },
 	{ "each part of a gap has its own operator",
 	  "[" THREE "," NOTE(LOADER, "10", "30") "," OP("aten::add", "44",
 							"3") "," OP("aten::add", "94", "3") "]",
-	  OPS, "launch-bound,50000,2,aten::add,-,-,-\ninput,30000,1,-,-,-,-" },
+	  OPS, "launch-bound,50000,2,aten::add,-,-,-\ninput,30000,1," LOADER ",-,-,-" },
 	{ "also the smaller part",
 	  "[" THREE "," CALL("cudaMalloc", "20", "5", "8") "," OP("aten::empty", "19", "7") "," OP(
 		  "aten::add", "44", "3") "," OP("aten::add", "94", "3") "]",
@@ -180,7 +180,7 @@ static const struct view_case op_cases[] = {
 	{ "two pieces of a cause are a part, of the longer one's operator",
 	  "[" THREE "," OP("aten::empty", "10", "5") "," CALL("cudaMalloc", "11", "3", "8") "," OP(
 		  "aten::big", "20", "15") "," CALL("cudaMalloc", "21", "9", "9") "]",
-	  OPS, "launch-bound,68000,2,-,-,-,-\nallocator,12000,1,aten::big,-,-,-" },
+	  OPS, "launch-bound,68000,2,cudaLaunchKernel,-,-,-\nallocator,12000,1,aten::big,-,-,-" },
 	{ "the same operator for two causes is two rows",
 	  "[" THREE "," OP("aten::add", "20", "80") "," CALL("cudaMalloc", "60", "30", "8") "]",
 	  OPS, "launch-bound,50000,2,aten::add,-,-,-\nallocator,30000,1,aten::add,-,-,-" },
@@ -212,11 +212,13 @@ static const struct view_case gap_cases[] = {
 	  "[" THREE "," ROW("kernel", "last", "0", "7", "70", "1",
 			    "\"device\":0,\"correlation\":4") "," LAUNCH("65", "4") "]",
 	  GAP,
-	  "0,launch-bound,40000,-,-,10000,-,-,k\n0,launch-bound,29000,-,-,71000,-,-,k\n"
-	  "0,launch-bound,10000,-,-,60000,-,-,last" },
+	  "0,launch-bound,40000,-,-,10000,cudaLaunchKernel,-,k\n"
+	  "0,launch-bound,29000,-,-,71000,cudaLaunchKernel,-,k\n"
+	  "0,launch-bound,10000,-,-,60000,cudaLaunchKernel,-,last" },
 	{ "a gap with two causes is one row, with the larger one",
 	  "[" THREE "," NOTE(LOADER, "10", "30") "," OP("aten::add", "44", "3") "]", GAP,
-	  "0,input,40000,-,-,10000,-,-,k\n0,launch-bound,40000,-,-,60000,-,-,k" },
+	  "0,input,40000,-,-,10000," LOADER
+	  ",-,k\n0,launch-bound,40000,-,-,60000,cudaLaunchKernel,-,k" },
 	{ "steps keep their numbers; the one that is used up by the first is none",
 	  "note ProfilerStep#1 1 0 +10; call cudaLaunchKernel 1 2 +1 #1; kernel a 7 5 +30 #1; note "
 	  "ProfilerStep#2 1 10 +10; note ProfilerStep#3 1 20 +30; call cudaLaunchKernel 1 22 +1 "

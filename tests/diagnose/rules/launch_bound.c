@@ -109,6 +109,8 @@ static const struct rule_case cases[] = {
 	  "warning 884.7 medium\n"
 	  "a host spends 0.93 ms per step on its launches\n"
 	  "3.3 launches per step arrive after the GPU has run out of work; it idles 0.54 ms\n"
+	  "rank 1 arrives last, 0.50 ms per step after the first rank, in 3 of 3 steps; without "
+	  "it the other hosts would be late themselves\n"
 	  "a GPU computes and moves data for 0.11 ms per step; otherwise it waits for its host, "
 	  "or in collectives for other hosts" },
 	{ "one host is slow, the others wait for their devices",
