@@ -102,7 +102,7 @@ def tree_is_whole(what, after):
 def strips(folder, span, files):
     words = f"strips?files={','.join(map(str, range(files)))}&from=0&to={span}&pixels=64"
     said = run("ask", words, "job", cwd=folder).stdout
-    return [said[16 + i * 64:80 + i * 64] for i in range(2 * files)]
+    return [said[16 + i * 64:80 + i * 64] for i in range(3 * files)]
 
 
 def compare(name, folder):

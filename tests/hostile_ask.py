@@ -200,7 +200,7 @@ class File:
                       f"search?q=*&{number}&longest=1&limit=5"):
             strict_json(self.way.ask(words) or b"")
         strips = self.way.ask(f"strips?{number}&from={begin}&to={end}&pixels=50")
-        if not strips or len(strips) != 16 + 100:
+        if not strips or len(strips) != 16 + 150:
             raise Failed("strips are none")
 
 

@@ -155,6 +155,7 @@ async function messages(harness) {
 	const page = await harness.open(link);
 	await verdictOf(page);
 	const panel = await go(page, "Comm");
+	await panel.getByRole("button", { name: "By kind and size" }).click();
 	await panel.getByRole("row", { name: /_allgather_base/ }).first().waitFor();
 	const sizes = new Map();
 	for (const [i, bytes] of column(each, "message_bytes").entries()) {

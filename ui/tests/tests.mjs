@@ -5,6 +5,7 @@
 import { addressTests } from "./addresses.mjs";
 import { bandTests } from "./bands.mjs";
 import { chartTests } from "./charts.mjs";
+import { communicationTests } from "./communication.mjs";
 import { colorTests } from "./colors.mjs";
 import { compareTests } from "./compare.mjs";
 import { defaultTests } from "./defaults.mjs";
@@ -69,5 +70,6 @@ export const TESTS = [
 	...snapshotTests,
 	...tracedTests,
 	...bandTests,
+	...communicationTests,
 	...siteTests,
 ];

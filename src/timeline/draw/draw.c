@@ -13,6 +13,9 @@
 /* The largest answer; a wall of screens with a thousand ranks needs a tenth. */
 #define STRIPS_BYTES_MAX (64u << 20)
 
+/* Of a strip: compute, communication, and the part of that in which the rank waited. */
+#define STRIP_COLUMNS 3
+
 /* --- curves ------------------------------------------------------------------------ */
 
 static const struct ss_busy_device *busy_find_device(const struct ss_busy *busy, int64_t device)
@@ -141,6 +144,62 @@ static void strip_draw(const struct ss_busy *busy, bool comm, const struct ss_pi
 		ss_pen_u8(pen, ss_pixel_grid_fill(grid, i, sums[i], busy->count));
 }
 
+/* Marks [start, end) on the pixels. */
+static void strip_add_stretch(const struct ss_pixel_grid *grid, int64_t start_ns, int64_t end_ns,
+			      int64_t *sums)
+{
+	double pixel_ns = (double)(grid->to_ns - grid->from_ns) / grid->pixels;
+	uint32_t i = 0;
+
+	if (end_ns <= grid->from_ns || start_ns >= grid->to_ns)
+		return;
+	/* one to the left: edges are rounded */
+	if (start_ns > grid->from_ns)
+		i = (uint32_t)((double)(start_ns - grid->from_ns) / pixel_ns);
+	for (i -= i > 0; i < grid->pixels && ss_pixel_grid_edge(grid, i) < end_ns; i++) {
+		int64_t a_ns = ss_pixel_grid_edge(grid, i), b_ns = ss_pixel_grid_after(grid, i);
+
+		a_ns = a_ns > start_ns ? a_ns : start_ns;
+		b_ns = b_ns < end_ns ? b_ns : end_ns;
+		if (b_ns > a_ns)
+			ss_ns_add(&sums[i], b_ns - a_ns);
+	}
+}
+
+/*
+ * The part of the communication before it in which the rank waited for others. A collective waits
+ * first and transfers then; of several at once no more than the communication counts.
+ */
+static void strip_draw_waits(const struct ss_timeline *timeline, uint32_t number,
+			     const struct ss_pixel_grid *grid, int64_t *sums, struct ss_pen *pen)
+{
+	const struct ss_joined *joined = &timeline->job->joined;
+	uint32_t rank = timeline->files[number].rank_index;
+	const struct ss_digest *digest = rank < joined->rank_count ? &joined->ranks[rank] : NULL;
+	int64_t drawn_ns = INT64_MIN; /* arrivals are in the order of time, and may overlap */
+
+	memset(sums, 0, grid->pixels * sizeof(*sums));
+	for (uint32_t i = 0; digest && i < digest->arrival_count; i++) {
+		const struct ss_arrival *arrival = &digest->arrivals[i];
+		uint32_t found = joined->collective_of[rank][i];
+		int64_t start_ns = arrival->start_ns - digest->start_ns, end_ns = start_ns;
+
+		if (found != SS_NO_COLLECTIVE)
+			end_ns += ss_slice_collective_wait(&joined->collectives[found], arrival);
+		start_ns = start_ns > drawn_ns ? start_ns : drawn_ns;
+		if (end_ns <= start_ns)
+			continue;
+		strip_add_stretch(grid, start_ns, end_ns, sums);
+		drawn_ns = end_ns;
+	}
+	for (uint32_t i = 0; i < grid->pixels; i++) {
+		uint8_t comm = (uint8_t)pen->base[pen->at - grid->pixels];
+		uint8_t waits = ss_pixel_grid_fill(grid, i, sums[i], 1);
+
+		ss_pen_u8(pen, waits < comm ? waits : comm);
+	}
+}
+
 static enum ss_status strips_draw_file(struct ss_timeline *timeline, uint32_t number,
 				       const struct ss_window *window, int64_t *sums,
 				       struct ss_pen *pen, struct ss_error *err)
@@ -149,17 +208,21 @@ static enum ss_status strips_draw_file(struct ss_timeline *timeline, uint32_t nu
 	const struct ss_busy *busy;
 	struct ss_pixel_grid grid;
 
-	if (!file->trace && file->is_placed && timeline->job->files[number].tables.length)
-		return ss_draw_digest_strip(timeline, number, window, sums, pen, err);
+	grid = ss_pixel_grid_of(file, window);
+	if (!file->trace && file->is_placed && timeline->job->files[number].tables.length) {
+		SS_TRY(ss_draw_digest_strip(timeline, number, window, sums, pen, err));
+		strip_draw_waits(timeline, number, &grid, sums, pen);
+		return SS_OK;
+	}
 	if (!file->trace) {
-		memset(pen->base + pen->at, 0, 2 * (size_t)window->pixels);
-		pen->at += 2 * (size_t)window->pixels;
+		memset(pen->base + pen->at, 0, STRIP_COLUMNS * (size_t)window->pixels);
+		pen->at += STRIP_COLUMNS * (size_t)window->pixels;
 		return SS_OK;
 	}
 	SS_TRY(ss_index_busy(timeline, number, &busy, err));
-	grid = ss_pixel_grid_of(file, window);
 	strip_draw(busy, false, &grid, sums, pen);
 	strip_draw(busy, true, &grid, sums, pen);
+	strip_draw_waits(timeline, number, &grid, sums, pen);
 	return SS_OK;
 }
 
@@ -167,7 +230,7 @@ enum ss_status ss_draw_strips(struct ss_timeline *timeline, const uint32_t *file
 			      const struct ss_window *window, struct ss_text *out,
 			      struct ss_error *err)
 {
-	size_t room = 16 + 2 * (size_t)window->pixels * count;
+	size_t room = 16 + STRIP_COLUMNS * (size_t)window->pixels * count;
 	enum ss_status status = SS_OK;
 	struct ss_arena scratch;
 	struct ss_pen pen;
@@ -182,7 +245,7 @@ enum ss_status ss_draw_strips(struct ss_timeline *timeline, const uint32_t *file
 		ss_pen_u32(&pen, STRIPS_MAGIC);
 		ss_pen_u32(&pen, count);
 		ss_pen_u32(&pen, window->pixels);
-		ss_pen_u32(&pen, 0);
+		ss_pen_u32(&pen, STRIP_COLUMNS);
 		for (uint32_t i = 0; i < count && status == SS_OK; i++)
 			status = strips_draw_file(timeline, files[i], window, sums, &pen, err);
 		if (status == SS_OK)

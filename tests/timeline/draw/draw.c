@@ -161,22 +161,23 @@ static void test_lists(void **state)
 
 static const struct {
 	const char *what, *trace, *query;
-	const char *wanted; /* compute / communication */
+	const char *wanted; /* compute / communication / waiting */
 } strips[] = {
 	{ "of each pixel the part that is busy", WORK, "from=0&to=200000&pixels=10",
-	  "0 255 127 0 0 0 255 127 0 0 / 0 0 0 0 0 0 0 0 0 0" },
+	  "0 255 127 0 0 0 255 127 0 0 / 0 0 0 0 0 0 0 0 0 0 / 0 0 0 0 0 0 0 0 0 0" },
 	{ "communication where nothing is computed",
 	  WORK "; kernel ncclDevKernel_AllReduce 0/8 40 +30", "from=0&to=100000&pixels=10",
-	  "0 0 255 255 255 0 0 0 0 0 / 0 0 0 0 0 255 255 0 0 0" },
+	  "0 0 255 255 255 0 0 0 0 0 / 0 0 0 0 0 255 255 0 0 0 / 0 0 0 0 0 0 0 0 0 0" },
 	{ "the mean of two devices", WORK "; kernel k 3/7 0 +40", "from=0&to=100000&pixels=5",
-	  "127 255 63 0 0 / 0 0 0 0 0" },
+	  "127 255 63 0 0 / 0 0 0 0 0 / 0 0 0 0 0" },
 	{ "what is there is never 0", STEPS "kernel k 0/7 0 +0.001", "from=0&to=100000&pixels=1",
-	  "1 / 0" },
+	  "1 / 0 / 0" },
 	{ "the host's operators where there is no device; collectives count first",
 	  "op aten::mm 1 0 +50; op c10d::allreduce_ 1 50 +50; note gloo:all_reduce 1 60 +40",
-	  "from=0&to=100000&pixels=5", "255 255 255 0 0 / 0 0 0 255 255" },
-	{ "before and behind the file", WORK, "from=-200000&to=400000&pixels=3", "0 76 0 / 0 0 0" },
-	{ "an empty file", "[]", "from=0&to=10&pixels=3", "0 0 0 / 0 0 0" },
+	  "from=0&to=100000&pixels=5", "255 255 255 0 0 / 0 0 0 255 255 / 0 0 0 0 0" },
+	{ "before and behind the file", WORK, "from=-200000&to=400000&pixels=3",
+	  "0 76 0 / 0 0 0 / 0 0 0" },
+	{ "an empty file", "[]", "from=0&to=10&pixels=3", "0 0 0 / 0 0 0 / 0 0 0" },
 };
 
 static void test_strips(void **state)
@@ -195,10 +196,11 @@ static void test_strips(void **state)
 		memcpy(head, body->data, sizeof(head));
 		assert_int_equal(head[0], 0x53535353);
 		assert_int_equal(head[1], 1);
-		assert_int_equal(body->length, 16 + 2 * (size_t)head[2]);
-		for (uint32_t k = 0; k < 2 * head[2]; k++)
-			ss_text_addf(&text, "%s%s%u", k == head[2] ? " /" : "", k ? " " : "",
-				     (unsigned char)body->data[16 + k]);
+		assert_int_equal(head[3], 3);
+		assert_int_equal(body->length, 16 + 3 * (size_t)head[2]);
+		for (uint32_t k = 0; k < 3 * head[2]; k++)
+			ss_text_addf(&text, "%s%s%u", k && k % head[2] == 0 ? " /" : "",
+				     k ? " " : "", (unsigned char)body->data[16 + k]);
 		support_check(strcmp(text.data, strips[i].wanted) == 0, strips[i].what, "%s",
 			      text.data);
 		ss_text_release(&text);

@@ -138,6 +138,11 @@ function reachOf(rows: Cell[][], index: number): Reach {
 	return reach;
 }
 
+/* The unit of a plain number, as the core's own words have it: "bus bandwidth in GB/s". */
+function rateOf(column: TableColumn): string {
+	return /\bin (GB\/s|TFLOP\/s)(?![\w/])/.exec(column.about)?.[1] ?? "";
+}
+
 function scaled(column: TableColumn, reach: Reach): [number, string, number] {
 	if (column.type === "ns" || column.type === "bytes") {
 		const units = column.type === "ns" ? TIMES : SIZES;
@@ -145,7 +150,8 @@ function scaled(column: TableColumn, reach: Reach): [number, string, number] {
 		return [divisor, unit, divisor === 1 ? 0 : decimalsFor(reach.usual / divisor)];
 	}
 	if (column.type === "percent") return [1, "%", 1];
-	if (column.type === "number") return [1, "", reach.whole ? 0 : decimalsFor(reach.usual)];
+	if (column.type === "number")
+		return [1, rateOf(column), reach.whole ? 0 : decimalsFor(reach.usual)];
 	return [1, "", 0];
 }
 

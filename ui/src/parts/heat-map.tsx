@@ -15,6 +15,7 @@ export interface HeatMapProps {
 	values: (number | null)[]; /* row after row; null: not known */
 	label: string;
 	color: string; /* token of the most: --bad */
+	least?: number; /* the colour of the most is for no less than this */
 	format: (value: number) => string;
 	tell: (row: number, column: number) => string;
 	pick: ((row: number, column: number) => void) | null;
@@ -133,7 +134,7 @@ function drawImage(context: CanvasRenderingContext2D, props: HeatMapProps, at: L
 	const image = inner.createImageData(columns, rows);
 	const { colors } = rampOf(props.color);
 	const unknown = rgbOf("--line");
-	const most = mostOf(props.values);
+	const most = mostOf(props);
 	for (let i = 0; i < columns * rows; i++) {
 		const value = props.values[i] ?? null;
 		const color = value === null ? unknown : (colors[levelOf(value, most)] ?? unknown);
@@ -147,7 +148,7 @@ function drawImage(context: CanvasRenderingContext2D, props: HeatMapProps, at: L
 
 function drawCells(context: CanvasRenderingContext2D, props: HeatMapProps, at: Layout): void {
 	const ramp = rampOf(props.color);
-	const most = mostOf(props.values);
+	const most = mostOf(props);
 	const columns = props.columns.length;
 	const written = at.cellWidth >= TEXT_WIDTH && at.cellHeight >= TEXT_HEIGHT;
 	const [back, text, unknown] = [tokenOf("--back"), tokenOf("--text"), tokenOf("--line")];
@@ -172,10 +173,10 @@ function drawCells(context: CanvasRenderingContext2D, props: HeatMapProps, at: L
 	});
 }
 
-function mostOf(values: (number | null)[]): number {
+function mostOf({ values, least = 0 }: HeatMapProps): number {
 	return values.reduce<number>(
 		(most, value) => (value !== null && value > most ? value : most),
-		0,
+		least,
 	);
 }
 
@@ -208,7 +209,7 @@ export function HeatMap(props: HeatMapProps) {
 	const theme = useTheme();
 	const { rows, columns } = props;
 	const at = layoutOf(rows.length, columns.length, width);
-	const most = useMemo(() => mostOf(props.values), [props.values]);
+	const most = useMemo(() => mostOf(props), [props.values, props.least]);
 
 	useEffect(() => {
 		if (!canvas.current || !width) return;

@@ -26,6 +26,10 @@ interface Props {
 	above?: Partial<Record<string, ComponentType>>;
 	/* The group that a view begins with. */
 	groups?: Partial<Record<string, string>>;
+	/* The view to begin with, instead of the first one. */
+	first?: string;
+	/* Columns of a view that would mislead here. */
+	without?: Partial<Record<string, string[]>>;
 	/* What a click on its rows does. */
 	onRow?: Partial<Record<string, NonNullable<TableViewProps["onRow"]>>>;
 }
@@ -36,9 +40,13 @@ export function TabParts({
 	above = {},
 	groups = {},
 	onRow = {},
+	first = "",
+	without = {},
 }: Props) {
 	const { client } = useOpened();
-	const places: readonly ViewPlace[] = VIEW_PLACES[tab];
+	const places: readonly ViewPlace[] = [...VIEW_PLACES[tab]].sort(
+		(a, b) => Number(b.view === first) - Number(a.view === first),
+	);
 	const offers = useLoaded(() => client.offers(), [client]).value;
 	const asked = useView((view) => view.own.view ?? "");
 	const summary = (name: string) => offers?.views.find((one) => one.name === name)?.summary;
@@ -83,6 +91,7 @@ export function TabParts({
 							summary={summary(view) ?? ""}
 							{...(group ? { group } : {})}
 							{...(open ? { onRow: open } : {})}
+							without={without[view] ?? []}
 						/>
 					) : null}
 				</>

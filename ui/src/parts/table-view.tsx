@@ -39,6 +39,8 @@ export interface TableViewProps {
 	lines?: number;
 	/* A sentence above it. */
 	summary?: string;
+	/* Columns that would mislead here. */
+	without?: string[];
 	/* Instead of details in the drawer; false: those after all. */
 	onRow?: (row: Cell[], document: TableDocument) => boolean;
 	children?: ComponentChildren;
@@ -220,7 +222,10 @@ export function TableView(props: TableViewProps) {
 		) : (
 			<Loading what={`Loading ${props.view}…`} />
 		);
-	const { document, offer, asked, columns } = ready;
+	const { document, offer, asked } = ready;
+	const columns = ready.columns.filter(
+		({ name, spread }) => !props.without?.includes(spread?.stem ?? name),
+	);
 	/* Of each rank the core puts rank after rank; people want the most first. */
 	const own = !offer.of_job && !offer.of_snapshot;
 	const several = own && view.rank === null && ranksOf(job).length > 1;

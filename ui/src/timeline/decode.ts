@@ -47,7 +47,7 @@ export interface Sheet {
 
 export interface Strips {
 	pixels: number;
-	/* of each file: compute, then communication */
+	/* of each file: compute, communication, and the part of that in which it waited */
 	values: Uint8Array[];
 }
 
@@ -232,12 +232,15 @@ export function decodeTiles(bytes: ArrayBuffer): Sheet {
 	};
 }
 
+/* Columns of a strip: see Strips. */
+export const STRIP_COLUMNS = 3;
+
 export function decodeStrips(bytes: ArrayBuffer): Strips {
 	const [, files = 0, pixels = 0] = header(bytes, [STRIPS], 4);
 	const columns = new Columns(bytes, 16);
 	return {
 		pixels,
-		values: Array.from({ length: files }, () => columns.u8(pixels * 2)),
+		values: Array.from({ length: files }, () => columns.u8(pixels * STRIP_COLUMNS)),
 	};
 }
 

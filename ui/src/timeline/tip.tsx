@@ -92,7 +92,8 @@ function ofRow(stage: Stage, hover: Hover): Words | null {
 		title: `${row.title}${where}`,
 		lines: [
 			`compute ${part(x)} of this pixel's time`,
-			`exposed communication ${part(block.pixels + x)}`,
+			`exposed communication ${part(block.pixels + x)}, ` +
+				`of that waiting for other ranks ${part(2 * block.pixels + x)}`,
 			"Click to open the rank",
 		],
 	};

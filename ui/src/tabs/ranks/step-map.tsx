@@ -5,11 +5,12 @@
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
+import { middle } from "../../core/rows";
 import { store, useView } from "../../core/store";
 import { Chips } from "../../parts/chips";
 import { HeatMap } from "../../parts/heat-map";
 import { Failed, Loading, Nothing } from "../../parts/state";
-import { FIGURES, nameOf, readSteps, type StepMap, tellCell, valuesOf } from "./model";
+import { FIGURES, type Figure, nameOf, readSteps, type StepMap, tellCell, valuesOf } from "./model";
 
 function useShow(map: StepMap | null) {
 	const { job } = useOpened();
@@ -29,6 +30,17 @@ function useShow(map: StepMap | null) {
 			own: { open: String(file.file) } /* the timeline unfolds this rank */,
 		});
 	};
+}
+
+/* Shares of a step below this are no reason to look: their colour stays pale. */
+const FULL_SHARE = 0.5;
+
+/* Lateness and waiting are judged by the step that they make longer, not by each other: the colour
+ * of a healthy job says so. */
+function fullColor(map: StepMap, figure: Figure): number {
+	if (figure.column !== "lateness_ns" && figure.column !== "wait_ns") return 0;
+	const steps = valuesOf(map, "step_ns").filter((value) => value !== null);
+	return FULL_SHARE * (middle(steps) ?? 0);
 }
 
 export function StepsMap() {
@@ -89,6 +101,7 @@ export function StepsMap() {
 				values={values}
 				label={`Ranks and steps: ${figure.title}`}
 				color={figure.color}
+				least={fullColor(map, figure)}
 				format={formatNs}
 				tell={(rank, step) => tellCell(map, rank, step, figure)}
 				pick={show}

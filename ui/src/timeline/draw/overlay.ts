@@ -35,6 +35,7 @@ interface Box {
 }
 
 const FLAG = 15;
+const PENNANT = 4;
 
 /* Pixels between pieces of the path that do not part them. */
 const JOIN = 4;
@@ -259,6 +260,14 @@ export function drawFlags(pen: Pen, row: Row, flags: FlagBox[], chosen: number |
 	context.textAlign = "center";
 	for (const { x, y, flag } of flags) {
 		context.fillStyle = flag.level === "warning" ? theme.bad : theme.soft;
+		/* a folded rank is a strip: a pennant at its top leaves what it shows free */
+		if (!row.open) {
+			const top = y + FLAG / 2 - row.height / 2;
+			const chosenTop = flag.number === chosen ? 2 * PENNANT : PENNANT;
+			context.fillRect(x, top, chosenTop, PENNANT);
+			context.fillRect(x, top, 1, row.height);
+			continue;
+		}
 		context.fillRect(x, y, FLAG, FLAG);
 		context.fillRect(x, y, 1, row.height / 2 + FLAG / 2);
 		if (flag.number === chosen) {

@@ -4,6 +4,7 @@
  * are painted once into an image; a frame only places it. Thin strips that are adjacent on screen
  * and in their image are placed together, so a thousand of them take a few draw calls.
  */
+import { STRIP_COLUMNS } from "../decode";
 import { AREA_ROWS, paintedRows, type Row } from "../model";
 import type { StripBlock, StripSheet } from "../sheets";
 import type { Theme } from "../theme";
@@ -35,6 +36,14 @@ function packed(color: [number, number, number]): number {
 	return (255 << 24) | (color[2] << 16) | (color[1] << 8) | color[0];
 }
 
+function between(
+	a: [number, number, number] | undefined,
+	b: [number, number, number],
+): [number, number, number] {
+	const [red = 0, green = 0, blue = 0] = a ?? b;
+	return [(red + b[0]) >> 1, (green + b[1]) >> 1, (blue + b[2]) >> 1];
+}
+
 function paintArea(
 	into: Uint32Array,
 	at: number,
@@ -42,21 +51,26 @@ function paintArea(
 	values: Uint8Array,
 	theme: Theme,
 ) {
-	const pixels = values.length / 2;
+	const pixels = values.length / STRIP_COLUMNS;
 	const compute = packed(theme.rgb[COMPUTE] ?? [0, 0, 0]);
-	const waiting = packed(theme.rgb[COMMUNICATION] ?? [0, 0, 0]);
+	const moving = packed(theme.rgb[COMMUNICATION] ?? [0, 0, 0]);
 	const empty = packed(theme.trackRgb);
+	/* hatched, as a collective is where it waits */
+	const waiting = [moving, packed(between(theme.rgb[COMMUNICATION], theme.trackRgb))];
 	for (let x = from; x < to; x++) {
 		const busy = values[x] ?? 0;
 		const both = Math.min(255, busy + (values[pixels + x] ?? 0));
+		const sent = Math.max(busy, both - (values[2 * pixels + x] ?? 0));
 		/* what ran at all can be seen */
 		const low = busy ? Math.max(1, Math.round((busy * AREA_ROWS) / 255)) : 0;
 		const high =
 			both > busy ? Math.max(low + 1, Math.round((both * AREA_ROWS) / 255)) : low;
+		const middle = sent > busy ? Math.max(low + 1, Math.round((sent * AREA_ROWS) / 255)) : low;
 		for (let y = 0; y < AREA_ROWS; y++) {
 			const up = AREA_ROWS - y;
+			const hatch = waiting[((x + y) >> 1) & 1] ?? moving;
 			into[at + y * (to - from) + x - from] =
-				up <= low ? compute : up <= high ? waiting : empty;
+				up <= low ? compute : up <= middle ? moving : up <= high ? hatch : empty;
 		}
 	}
 }
@@ -68,19 +82,21 @@ function paintColor(
 	values: Uint8Array,
 	theme: Theme,
 ) {
-	const pixels = values.length / 2;
+	const pixels = values.length / STRIP_COLUMNS;
 	const back = theme.trackRgb;
 	const compute = theme.rgb[COMPUTE] ?? back;
-	const waiting = theme.rgb[COMMUNICATION] ?? back;
+	const moving = theme.rgb[COMMUNICATION] ?? back;
 	for (let x = from; x < to; x++) {
 		const busy = (values[x] ?? 0) / 255;
 		const other = Math.min(1 - busy, (values[pixels + x] ?? 0) / 255);
-		const idle = 1 - busy - other;
+		/* of waiting half: what is too thin for a hatch is as dark as one */
+		const sent = other - Math.min(other, (values[2 * pixels + x] ?? 0) / 255) / 2;
+		const idle = 1 - busy - sent;
 		into[at + x - from] =
 			(255 << 24) |
-			((back[2] * idle + compute[2] * busy + waiting[2] * other) << 16) |
-			((back[1] * idle + compute[1] * busy + waiting[1] * other) << 8) |
-			(back[0] * idle + compute[0] * busy + waiting[0] * other);
+			((back[2] * idle + compute[2] * busy + moving[2] * sent) << 16) |
+			((back[1] * idle + compute[1] * busy + moving[1] * sent) << 8) |
+			(back[0] * idle + compute[0] * busy + moving[0] * sent);
 	}
 }
 
