@@ -92,7 +92,7 @@ async function testGaps(harness) {
 			answers.push(JSON.parse(await response.text()));
 	});
 	await verdictOf(page);
-	await go(page, "#/gaps");
+	await go(page, "#/gaps?group=gap");
 	await page.locator("#tab-body table tbody tr").first().waitFor();
 	await page.waitForLoadState("networkidle");
 	equal(answers.length, 1, "answers for the table of gaps");

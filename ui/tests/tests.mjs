@@ -6,6 +6,7 @@ import { addressTests } from "./addresses.mjs";
 import { bandTests } from "./bands.mjs";
 import { chartTests } from "./charts.mjs";
 import { communicationTests } from "./communication.mjs";
+import { digestTests } from "./digests.mjs";
 import { colorTests } from "./colors.mjs";
 import { compareTests } from "./compare.mjs";
 import { defaultTests } from "./defaults.mjs";
@@ -71,5 +72,6 @@ export const TESTS = [
 	...tracedTests,
 	...bandTests,
 	...communicationTests,
+	...digestTests,
 	...siteTests,
 ];

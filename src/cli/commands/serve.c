@@ -172,6 +172,8 @@ static enum ss_status serve_load_runs(struct serve_visit *visit, struct ss_error
 	if (status == SS_OK && !has_store)
 		status = serve_load_run(visit, visit->arguments->paths,
 					visit->arguments->path_count, err);
+	if (!has_store)
+		fleet.digests = visit->runs;
 	if (status == SS_OK && compare)
 		status = serve_load_run(visit, &compare, 1, err);
 	return status == SS_OK ? ss_server_open(visit->server, visit->runs, visit->sessions,
@@ -216,12 +218,16 @@ static void serve_body(void *context)
 }
 
 /* The routes of this server besides those of the library. */
-static enum ss_status begin_routes(const char *store, const struct ss_open_options *open,
-				   struct ss_error *err)
+static enum ss_status begin_routes(const struct arguments *arguments, const char *store,
+				   const struct ss_open_options *open, struct ss_error *err)
 {
 	if (!served_begin(&served, open->threads, open->memory_limit_bytes, serve_is_stopped))
 		return ss_fail_memory(err, "the server");
-	return store ? cli_fleet_begin(&fleet, store, &served, open, serve_is_stopped, err) : SS_OK;
+	if (store)
+		return cli_fleet_begin(&fleet, store, &served, open, serve_is_stopped, err);
+	return show_are_digests(arguments->paths, arguments->path_count)
+		       ? cli_fleet_of_digests(&fleet, &served, open, serve_is_stopped, err)
+		       : SS_OK;
 }
 
 /* Starts the server before anything is loaded, so that the page can show progress. */
@@ -241,7 +247,7 @@ static int serve_start(struct serve_visit *visit)
 	/* the server's threads must not receive signals: the thread that waits has to wake up */
 	block_signals(&visit->before);
 	if (status == SS_OK)
-		status = begin_routes(store, &open, &err);
+		status = begin_routes(visit->arguments, store, &open, &err);
 	if (status == SS_OK)
 		status = ss_server_start(&options, &visit->server, &err);
 	fleet.server = visit->server;

@@ -3,9 +3,11 @@
  * fleet.c - route: a query on all runs of the store (store/store.h), and the change points of a
  * job's step time.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +22,13 @@
  *
  * The store knows where the traces of a run are; a request names only the run, never a file.
  */
+
+static struct fleet *fleet_of(const struct ss_viewer_request *asked)
+{
+	const struct served_context *context = asked->runs->own->context;
+
+	return context->fleet;
+}
 
 static void fleet_run_close(struct fleet_run *run)
 {
@@ -76,6 +85,25 @@ static struct fleet_run *fleet_free_slot(struct fleet *fleet)
 	return oldest;
 }
 
+/* The trace of a digest, where it was when the digest was made. */
+static enum ss_status find_trace(const struct fleet *fleet, const char *id, struct ss_text *out,
+				 struct ss_error *err)
+{
+	const struct ss_job *job = &fleet->digests->sessions[0]->job;
+	unsigned long long number = strtoull(id, NULL, 16);
+	const struct ss_job_file *file = number < job->file_count ? &job->files[number] : NULL;
+
+	if (!file || !file->is_digest)
+		return ss_fail(err, SS_ERR_MISSING, "file '%.40s' is no digest", id);
+	if (access(file->source, R_OK) != 0)
+		return ss_fail(err, SS_ERR_IO,
+			       "the trace of this digest is not where it was: cannot open "
+			       "'%.200s': %s",
+			       file->source, strerror(errno));
+	ss_text_add_string(out, file->source);
+	return ss_text_failed(out) ? ss_fail_memory(err, "the path") : SS_OK;
+}
+
 /* Asks the store where the traces of the run are. */
 static enum ss_status find_source(struct fleet *fleet, const char *id, struct ss_text *out,
 				  struct ss_error *err)
@@ -84,6 +112,8 @@ static enum ss_status find_source(struct fleet *fleet, const char *id, struct ss
 	struct ss_sql *sql = NULL;
 	enum ss_status status;
 
+	if (fleet->digests)
+		return find_trace(fleet, id, out, err);
 	SS_TRY(ss_fleet_open(&fleet->store, &fleet->limits, &sql, err));
 	status = ss_fleet_ask(&fleet->store, sql, ss_fleet_query_find("source"), NULL, id, &answer,
 			      err);
@@ -171,7 +201,7 @@ static enum ss_status fleet_run_open(struct fleet *fleet, const char *id, struct
 static enum ss_status run_open(const struct ss_viewer_request *asked, struct ss_answer *out,
 			       struct ss_error *err)
 {
-	struct fleet *fleet = asked->runs->own->context;
+	struct fleet *fleet = fleet_of(asked);
 	const char *id = ss_viewer_text(asked, "id");
 	struct ss_error problem = { 0 };
 	enum ss_status status;
@@ -203,7 +233,7 @@ static bool fleet_run_is_apart(const struct fleet_run *run, const char *request)
 static enum ss_status fleet_run_ask(const struct ss_viewer_request *asked, bool apart,
 				    struct ss_answer *out, struct ss_error *err)
 {
-	struct fleet *fleet = asked->runs->own->context;
+	struct fleet *fleet = fleet_of(asked);
 	const char *request = ss_viewer_text(asked, "ask");
 	struct fleet_run *run = fleet_run_take(fleet, ss_viewer_text(asked, "id"));
 	struct ss_answer inner = { .size = sizeof(inner) };
@@ -241,7 +271,7 @@ static enum ss_status run_in_apart(const struct ss_viewer_request *asked, struct
 
 const struct ss_route route_open = {
 	.name = "open",
-	.summary = "Loads the traces of a run of the store",
+	.summary = "Loads the traces of a run of the store, or the trace of a digest",
 	.parameters = "id",
 	.runless = true,
 	.run = run_open,
@@ -249,7 +279,7 @@ const struct ss_route route_open = {
 
 const struct ss_route route_in = {
 	.name = "in",
-	.summary = "A request about an open run of the store",
+	.summary = "A request about a run that was opened",
 	.parameters = "id ask",
 	.runless = true,
 	.run = run_in,
@@ -358,7 +388,7 @@ static enum ss_status fleet_answer_query(struct fleet *fleet, const struct ss_fl
 static enum ss_status fleet_route_run(const struct ss_viewer_request *asked, struct ss_answer *out,
 				      struct ss_error *err)
 {
-	struct fleet *fleet = asked->runs->own->context;
+	struct fleet *fleet = fleet_of(asked);
 	const struct ss_fleet_query *query = ss_fleet_query_find(asked->rest);
 	struct ss_error problem = { 0 };
 	struct ss_text body = { 0 };
@@ -399,7 +429,8 @@ enum ss_status cli_fleet_begin(struct fleet *fleet, const char *store, const str
 	static const struct ss_route *const routes[] = { &route_fleet, &route_open, &route_in,
 							 &route_in_apart };
 
-	*fleet = (struct fleet){ .own = { routes, SS_COUNT(routes), fleet },
+	*fleet = (struct fleet){ .own = { routes, SS_COUNT(routes), &fleet->context },
+				 .context.fleet = fleet,
 				 .store.fd = -1,
 				 .limits = { .threads = open->threads,
 					     .memory_limit_bytes = open->memory_limit_bytes,
@@ -412,6 +443,25 @@ enum ss_status cli_fleet_begin(struct fleet *fleet, const char *store, const str
 	if (!fleet->gate)
 		return ss_fail_memory(err, "the store");
 	return ss_run_store_open(store, false, &fleet->store, err);
+}
+
+enum ss_status cli_fleet_of_digests(struct fleet *fleet, struct served *served,
+				    const struct ss_open_options *open, bool (*is_over)(void),
+				    struct ss_error *err)
+{
+	static const struct ss_route *const routes[] = { &route_sql,        &route_sql_stop,
+							 &route_sql_schema, &route_open,
+							 &route_in,         &route_in_apart };
+
+	*fleet = (struct fleet){ .store.fd = -1,
+				 .open = *open,
+				 .problem = served->sql.problem,
+				 .is_over = is_over,
+				 .gate = ss_gate_open() };
+	served->context.fleet = fleet;
+	served->own.routes = routes;
+	served->own.count = SS_COUNT(routes);
+	return fleet->gate ? SS_OK : ss_fail_memory(err, "the server");
 }
 
 void cli_fleet_end(struct fleet *fleet)

@@ -30,8 +30,18 @@ struct served_sql {
 	bool (*is_over)(void);
 };
 
+struct served;
+struct fleet;
+
+/* What routes of the server find in ss_own_routes.context; NULL: they are not offered. */
+struct served_context {
+	struct served *served;
+	struct fleet *fleet;
+};
+
 struct served {
 	struct ss_own_routes own;
+	struct served_context context;
 	struct served_sql sql;
 };
 
@@ -49,7 +59,9 @@ void served_end(struct served *served);
 extern const struct ss_route route_sql, route_sql_stop, route_sql_schema;
 
 /*
- * Routes of `serve --store`: queries on all runs, and the runs that were opened.
+ * Routes of `serve --store`: queries on all runs, and the runs that were opened. A server of
+ * digests has those of open runs, too: a run is the trace of one digest, its id the number of the
+ * file.
  *
  * An open run has its own struct ss_runs and its own SQL; requests about it come wrapped:
  * in?id=RUN&ask=REQUEST, or in-apart for routes that are `apart`.
@@ -69,8 +81,10 @@ struct fleet_run {
 
 struct fleet {
 	struct ss_own_routes own;
+	struct served_context context;
 	struct ss_run_store store;
-	struct ss_sql *sql; /* for the worker of routes that are `apart` */
+	const struct ss_runs *digests; /* instead of a store; borrowed */
+	struct ss_sql *sql;            /* for the worker of routes that are `apart` */
 	struct ss_stored_run limits;
 	struct ss_open_options open; /* for opening runs */
 	struct ss_error problem;     /* why DuckDB is not available */
@@ -86,6 +100,11 @@ SS_MUST_USE
 enum ss_status cli_fleet_begin(struct fleet *fleet, const char *store, const struct served *served,
 			       const struct ss_open_options *open, bool (*is_over)(void),
 			       struct ss_error *err);
+/* Adds the routes of open runs to those of a server of digests; always call cli_fleet_end(). */
+SS_MUST_USE
+enum ss_status cli_fleet_of_digests(struct fleet *fleet, struct served *served,
+				    const struct ss_open_options *open, bool (*is_over)(void),
+				    struct ss_error *err);
 void cli_fleet_end(struct fleet *fleet);
 
 /* fleet.c: the routes for open runs. */

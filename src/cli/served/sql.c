@@ -40,9 +40,9 @@ static int64_t sql_route_clock_ns(void)
 
 static struct served_sql *page_sql_of(const struct ss_viewer_request *asked)
 {
-	struct served *served = asked->runs->own->context;
+	const struct served_context *context = asked->runs->own->context;
 
-	return &served->sql;
+	return &context->served->sql;
 }
 
 static bool sql_route_is_stopped(void *context)
@@ -76,7 +76,8 @@ bool served_begin(struct served *served, uint32_t threads, uint64_t memory_limit
 							 &route_sql_schema };
 	struct served_sql *page_sql = &served->sql;
 
-	served->own = (struct ss_own_routes){ routes, SS_COUNT(routes), served };
+	served->context = (struct served_context){ .served = served };
+	served->own = (struct ss_own_routes){ routes, SS_COUNT(routes), &served->context };
 	page_sql->options = (struct ss_sql_options){ .threads = threads,
 						     .memory_limit_bytes = memory_limit_bytes,
 						     .is_stopped = sql_route_is_stopped,
@@ -382,8 +383,7 @@ static void sql_schema_add_table(const struct ss_view *table, struct ss_text *ou
 static enum ss_status sql_schema_run(const struct ss_viewer_request *asked, struct ss_answer *out,
 				     struct ss_error *err)
 {
-	const struct served *served = asked->runs->own->context;
-	const struct ss_error *problem = &served->sql.problem;
+	const struct ss_error *problem = &page_sql_of(asked)->problem;
 	const struct ss_view *table;
 
 	(void)err;

@@ -20,6 +20,11 @@ export function isFleet(offers: Offers): boolean {
 	return offers.routes.some((route) => route.name === "fleet");
 }
 
+/* Whether the server opens runs that the address names. */
+export function opensRuns(offers: Offers): boolean {
+	return offers.routes.some((route) => route.name === "open");
+}
+
 export function storedRun(server: Transport, run: string, offers: Offers): Transport {
 	const apart = new Set(
 		offers.routes.filter((route) => route.apart).map((route) => route.name),

@@ -13,6 +13,15 @@ export const MOST_ROWS = 20000;
 /* Of all ranks together: those with most, in the order in which they are shown. */
 export const MOST_OF_RANKS = 5000;
 
+/* With this many ranks, single gaps are too many to begin with. */
+const MANY_RANKS = 64;
+
+/* How idle time is grouped at first; digests keep it by cause alone. */
+export function usualGaps(job: Job): "cause" | "gap" {
+	const many = job.files.length >= MANY_RANKS;
+	return many || job.files.some((file) => file.digest) ? "cause" : "gap";
+}
+
 export function ranksOf(job: Job): number[] {
 	const ranks = job.files.flatMap((file) =>
 		file.problem === null && file.rank !== null ? [file.rank] : [],

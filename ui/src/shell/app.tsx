@@ -9,6 +9,7 @@ import { Tips } from "../parts/tips";
 import { TABS } from "../tabs/tabs";
 import { Banner, useGone } from "./banner";
 import { Boundary } from "./boundary";
+import { DigestBar } from "./digests";
 import { Drawer } from "./drawer";
 import { Header, TabBar } from "./header";
 import { Help } from "./help";
@@ -79,6 +80,7 @@ function Frame({ opened, onClose, closes }: AppProps) {
 			/>
 			<TabBar tabs={tabs} chosen={tab} />
 			{gone ? <Banner /> : null}
+			<DigestBar />
 			<main class="tab-body">
 				<div
 					id="tab-body"

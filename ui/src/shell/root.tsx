@@ -10,7 +10,7 @@ import { learnTerms } from "../core/glossary";
 import type { Openers, Progress, Transport } from "../core/transport";
 import { runName } from "../core/words";
 import { Fleet } from "../fleet/fleet";
-import { isFleet, runOf, storedRun } from "../fleet/stored";
+import { isFleet, opensRuns, runOf, storedRun } from "../fleet/stored";
 import { Welcome } from "../welcome/welcome";
 import { App } from "./app";
 import { LoadingScreen } from "./loading";
@@ -20,7 +20,7 @@ type State =
 	| { at: "welcome" }
 	| { at: "loading"; progress: Progress | null; error: string | null }
 	| { at: "fleet"; client: Client }
-	| { at: "open"; opened: Opened; stored: boolean };
+	| { at: "open"; opened: Opened; closes: string | null };
 
 export function Root({
 	first,
@@ -49,14 +49,15 @@ export function Root({
 			await transport.open(tell);
 			let client = new Client(transport);
 			let offers = await client.offers();
-			/* A store has many runs: the address says which one. */
+			/* A store has many runs, a job of digests their traces: the address says
+			 * which one. */
 			const stored = isFleet(offers);
-			if (stored) {
-				const run = runOf(location.search);
-				if (!run) {
-					if (live()) change({ at: "fleet", client });
-					return;
-				}
+			const run = opensRuns(offers) ? runOf(location.search) : null;
+			if (stored && !run) {
+				if (live()) change({ at: "fleet", client });
+				return;
+			}
+			if (run) {
 				const inside = storedRun(transport, run, offers);
 				await inside.open(tell);
 				client = new Client(inside);
@@ -68,7 +69,8 @@ export function Root({
 			learnColorings(offers.colorings);
 			learnTerms(offers.terms);
 			if (transport === first) showNamed(job, named);
-			if (live()) change({ at: "open", opened: { client, job, routes }, stored });
+			const closes = !run ? null : stored ? "Fleet" : "All ranks";
+			if (live()) change({ at: "open", opened: { client, job, routes }, closes });
 		} catch (error) {
 			const said = error instanceof Error ? error.message : String(error);
 			if (live()) change({ at: "loading", progress: null, error: said });
@@ -108,6 +110,7 @@ export function Root({
 		);
 	/* What a server or a report shows was not opened here, and is not closed here. */
 	const own = openers !== null && !(stays && state.opened.client.transport === first);
-	if (state.stored) return <App opened={state.opened} onClose={close} closes="Fleet" />;
+	if (state.closes)
+		return <App opened={state.opened} onClose={close} closes={state.closes} />;
 	return <App opened={state.opened} onClose={own ? close : null} />;
 }

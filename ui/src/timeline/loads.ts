@@ -58,9 +58,7 @@ export class Loads {
 
 	async loadMinimap(): Promise<void> {
 		const { stage } = this;
-		const readable = stage.job.files.filter(
-			(file) => file.problem === null && !file.digest,
-		);
+		const readable = stage.job.files.filter((file) => file.problem === null);
 		const every = Math.ceil(readable.length / MINIMAP_FILES);
 		const files = readable.filter((_, i) => i % every === 0).map((file) => file.file);
 		if (!files.length) return;

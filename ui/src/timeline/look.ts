@@ -43,9 +43,10 @@ function writeSpan(span: Span): string {
 	return `${Math.round(span.from)}_${Math.round(span.to)}`;
 }
 
-/* One or two ranks are open; of more the one of the scope, else the first that can be read. */
+/* One or two ranks are open; of more the one of the scope, else the first that can be read. A
+ * rank of which there is only a digest is a strip. */
 function openAtFirst(job: Job, rank: number | null): Set<number> {
-	const readable = job.files.filter((file) => file.problem === null);
+	const readable = job.files.filter((file) => file.problem === null && !file.digest);
 	if (readable.length <= 2) return new Set(readable.map((file) => file.file));
 	const first = readable.find((file) => file.rank === rank) ?? readable[0];
 	return new Set(first ? [first.file] : []);

@@ -242,7 +242,7 @@ function rowsOfFile(file: JobFile, tracks: Tracks | undefined, look: Look, depth
 	const rank = rankTitle(file);
 	if (file.problem !== null) return [noteRow(file.file, file.problem)];
 	if (file.digest)
-		return [noteRow(file.file, "A digest has no events. Open the trace to see them.")];
+		return [noteRow(file.file, "A digest has no events: “Open its trace” above shows them.")];
 	if (!tracks) return [noteRow(file.file, "Reading the rows…")];
 	const wanted = tracks.tracks.filter((one) =>
 		passes(rank, one.name, one.kind, one.about, file.host),

@@ -7,6 +7,7 @@ import { useOpened } from "../../core/context";
 import { store } from "../../core/store";
 import type { Cell, Job, TableDocument } from "../../core/types";
 import { spotOf } from "../../parts/place";
+import { usualGaps } from "../../parts/scope";
 import { TabParts } from "../../parts/tab-parts";
 import type { Tab } from "../tab";
 import { Causes } from "./causes";
@@ -27,7 +28,7 @@ function Gaps() {
 		<TabParts
 			tab="gaps"
 			above={{ gaps: Causes }}
-			groups={{ gaps: "gap" }}
+			groups={{ gaps: usualGaps(job) }}
 			onRow={{ gaps: (row, document) => openGap(client, job, row, document) }}
 		/>
 	);

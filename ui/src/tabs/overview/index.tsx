@@ -3,7 +3,10 @@
  * index.tsx - tab: a step at a glance: its parts, the devices, and what takes most time.
  */
 import type { ComponentChildren } from "preact";
+import { useOpened } from "../../core/context";
 import { useView, writeAddress } from "../../core/store";
+import type { Job } from "../../core/types";
+import { usualGaps } from "../../parts/scope";
 import { TabParts } from "../../parts/tab-parts";
 import { Terms } from "../../parts/tips";
 import type { Tab } from "../tab";
@@ -66,8 +69,13 @@ function Card(props: { title: string; about?: string; children: ComponentChildre
 	);
 }
 
+function topOf(top: TopOf, job: Job): TopOf {
+	return top.view === "gaps" ? { ...top, group: usualGaps(job) } : top;
+}
+
 function Cards() {
 	const view = useView((all) => all);
+	const { job } = useOpened();
 	const scope = view.rank === null ? "" : `rank ${view.rank}`;
 
 	return (
@@ -97,7 +105,7 @@ function Cards() {
 					title={top.title}
 					about={WORDS[top.view] ?? ""}
 				>
-					<Top top={top} />
+					<Top top={topOf(top, job)} />
 					<a
 						href={writeAddress({
 							...view,

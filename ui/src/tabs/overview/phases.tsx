@@ -42,6 +42,9 @@ async function medianRank(client: Client, job: Job): Promise<number | null> {
 	return rows[(rows.length - 1) >> 1]?.rank ?? null;
 }
 
+/* In place of the number of a step. */
+const MEAN = -1;
+
 function timeOf(rows: PhasesRow[], phase: string, axis: Axis): number {
 	return sum(rows.filter((row) => row.phase === phase).map((row) => row[axis]));
 }
@@ -69,11 +72,20 @@ export function phaseBars(rows: PhasesRow[], looks: PartLook[], axis: Axis): Bar
 				);
 			return {
 				id: String(step),
-				label: String(step),
-				title: [`Step ${step}: ${formatNs(whole)}`, ...told].join("\n"),
+				label: step === MEAN ? "mean" : String(step),
+				title: [
+					`${step === MEAN ? "The mean step" : `Step ${step}`}: ${formatNs(whole)}`,
+					...told,
+				].join("\n"),
 				parts,
 			};
 		});
+}
+
+/* A digest has the sums of all steps: their mean stands for a step. */
+function meanRow(row: PhasesRow, steps: number): PhasesRow {
+	const mean = (ns: number | null) => (ns === null ? null : ns / Math.max(1, steps));
+	return { ...row, step: MEAN, host_ns: mean(row.host_ns), device_ns: mean(row.device_ns) };
 }
 
 function usePhases() {
@@ -82,8 +94,12 @@ function usePhases() {
 	return useLoaded(async () => {
 		const offers = await client.offers();
 		const rank = scope ?? (await medianRank(client, job));
-		const table = await client.view("phases", { rank, group: "step" });
-		const all = rowsOf(table, "phases");
+		const file = job.files.find((one) => one.rank === rank);
+		const group = file?.digest ? "all" : "step";
+		const table = await client.view("phases", { rank, group });
+		const all = rowsOf(table, "phases").map((row) =>
+			group === "all" ? meanRow(row, file?.steps?.length ?? 1) : row,
+		);
 		/* of several devices the first: the host is the same for all */
 		const rows = all.filter((row) => row.device === all[0]?.device);
 		return { looks: offers.phases, rank, rows, notes: table.notes };
@@ -137,6 +153,7 @@ export function Phases() {
 	const bars = phaseBars(rows, looks, axis);
 	const wholes = bars.map((bar) => sum(bar.parts));
 	const usual = median(wholes);
+	const isMean = bars[0]?.id === String(MEAN);
 	return (
 		<>
 			{axes.length > 1 ? (
@@ -154,13 +171,19 @@ export function Phases() {
 				chosen={step === null ? null : String(step)}
 				level={{ value: usual, says: `median ${formatNs(usual)}` }}
 				onChoose={(id) =>
-					store.set({ step: step === Number(id) ? null : Number(id) })
+					isMean
+						? undefined
+						: store.set({ step: step === Number(id) ? null : Number(id) })
 				}
 			/>
-			<MeanStep {...{ bars, looks, axis, step }} />
+			<MeanStep {...{ bars, looks, axis, step: isMean ? null : step }} />
 			<p class="soft">
-				{whose(rank, scope)}Per step, mean of {plural(bars.length, "step")}; median{" "}
-				{formatNs(usual)}, dashed. The parts add up to the step.
+				{whose(rank, scope)}
+				{isMean
+					? "Per step, mean of all steps of its digest. "
+					: `Per step, mean of ${plural(bars.length, "step")}; ` +
+						`median ${formatNs(usual)}, dashed. `}
+				The parts add up to the step.
 			</p>
 			{notes.map((note) => (
 				<p class="soft" key={note}>

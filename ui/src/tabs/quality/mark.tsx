@@ -4,11 +4,11 @@
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { plural } from "../../core/words";
-import { notesOf } from "./odd";
+import { loadQuality, notesOf } from "./odd";
 
 export function QualityMark() {
 	const { client, job } = useOpened();
-	const loaded = useLoaded(() => client.view("quality"), [client]);
+	const loaded = useLoaded(() => loadQuality(client, job), [client]);
 	if (!loaded.value) return null;
 	const { count, bad } = notesOf(loaded.value, job);
 	if (!count) return null;

@@ -6,9 +6,9 @@ import { useLoaded, useOpened } from "../../core/context";
 import { formatCount } from "../../core/format";
 import type { Job } from "../../core/types";
 import { plural } from "../../core/words";
-import { Failed, Loading } from "../../parts/state";
+import { Failed, Loading, Nothing } from "../../parts/state";
 import { clockWords } from "../../shell/status";
-import { brokenFiles, notesOf, type Odd } from "./odd";
+import { brokenFiles, loadQuality, notesOf, type Odd } from "./odd";
 import "./quality.css";
 
 interface Section {
@@ -104,10 +104,16 @@ function Broken({ job }: { job: Job }) {
 
 export function Notes() {
 	const { client, job } = useOpened();
-	const loaded = useLoaded(() => client.view("quality"), [client]);
+	const loaded = useLoaded(() => loadQuality(client, job), [client]);
 	const clocks = clockWords(job);
 
 	if (loaded.state === "failed") return <Failed error={loaded.error} />;
+	if (loaded.state === "ready" && !loaded.value)
+		return (
+			<Nothing>
+				These are digests: notes on a trace show once it is open (“Open its trace”).
+			</Nothing>
+		);
 	if (!loaded.value) return <Loading what="Loading files…" />;
 	const { odds } = notesOf(loaded.value, job);
 	const good = job.files.length - brokenFiles(job).length;

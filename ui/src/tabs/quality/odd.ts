@@ -2,9 +2,17 @@
 /*
  * odd.ts - oddities of all ranks, each listed once.
  */
+import type { Client } from "../../core/client";
 import { rowsOf, sum } from "../../core/rows";
 import type { QualityRow } from "../../core/tables";
 import type { Job, TableDocument } from "../../core/types";
+
+/* Notes on all files; null: there are only digests, whose traces are not looked at. */
+export function loadQuality(client: Client, job: Job): Promise<TableDocument | null> {
+	const good = job.files.filter((file) => file.problem === null);
+	const digests = good.length > 0 && good.every((file) => file.digest);
+	return digests ? Promise.resolve(null) : client.view("quality");
+}
 
 export interface Odd {
 	oddity: string;

@@ -7,7 +7,7 @@ import { formatPercent } from "../../core/format";
 import { store } from "../../core/store";
 import { clocksWithin, plural } from "../../core/words";
 import type { Diagnosis } from "../../core/types";
-import { notesOf } from "../quality/odd";
+import { loadQuality, notesOf } from "../quality/odd";
 
 function sentences(told: Diagnosis): string[] {
 	const said: string[] = [];
@@ -40,7 +40,7 @@ function sentences(told: Diagnosis): string[] {
 
 export function QualityLine({ told }: { told: Diagnosis }) {
 	const { client, job } = useOpened();
-	const loaded = useLoaded(() => client.view("quality"), [client]);
+	const loaded = useLoaded(() => loadQuality(client, job), [client]);
 	const notes = loaded.value ? notesOf(loaded.value, job) : null;
 	const said = sentences(told);
 	if (notes?.absent) said.push(`${plural(notes.absent, "thing")} not recorded`);
