@@ -7,6 +7,7 @@ import { bandTests } from "./bands.mjs";
 import { chartTests } from "./charts.mjs";
 import { communicationTests } from "./communication.mjs";
 import { digestTests } from "./digests.mjs";
+import { placeTests } from "./places.mjs";
 import { colorTests } from "./colors.mjs";
 import { compareTests } from "./compare.mjs";
 import { defaultTests } from "./defaults.mjs";
@@ -73,5 +74,6 @@ export const TESTS = [
 	...bandTests,
 	...communicationTests,
 	...digestTests,
+	...placeTests,
 	...siteTests,
 ];

@@ -18,6 +18,8 @@ export type Selection =
 	| { kind: "held"; stack: number; event: number | null }
 	| { kind: "block"; address: string; event: number | null }
 	| { kind: "allocation"; event: number }
+	/* All slices of one name. */
+	| { kind: "name"; name: string }
 	/* A row of a table: its number in the order of the core. */
 	| { kind: "row"; view: string; group: string; index: number };
 
@@ -54,6 +56,7 @@ export function writeSelection(selected: Selection): string {
 	if (selected.kind === "gap")
 		return `gap.${selected.file}.${selected.track}.${selected.gap}`;
 	if (selected.kind === "finding") return `finding.${selected.number}`;
+	if (selected.kind === "name") return `name.${selected.name}`;
 	if (selected.kind === "held") return `held.${selected.stack}.${selected.event ?? "end"}`;
 	if (selected.kind === "block")
 		return `block.${selected.address}.${selected.event ?? "end"}`;
@@ -90,6 +93,7 @@ function readRange([from = "", to = "", rows]: string[]): Selection | null {
 
 export function readSelection(text: string | null): Selection | null {
 	const [kind, ...words] = (text ?? "").split(".");
+	if (kind === "name") return words.length ? { kind, name: words.join(".") } : null;
 	if (kind === "range") return words.length <= 3 ? readRange(words) : null;
 	if (kind === "row") return readRow(words);
 	if (kind === "held" || kind === "block") return readHeld(kind, words);

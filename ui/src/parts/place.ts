@@ -118,7 +118,7 @@ const NAME_MOST = 400;
 
 /* With a "?" for the last letter only names of this form and length are found, not those
  * that hold it. */
-function wholeName(name: string): string {
+export function wholeName(name: string): string {
 	return name.length > NAME_MOST ? `${name.slice(0, NAME_MOST)}*` : `${name.slice(0, -1)}?`;
 }
 

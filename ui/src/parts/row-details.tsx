@@ -7,9 +7,11 @@ import type { Selection } from "../core/store";
 import { formatCell } from "../core/format";
 import type { Cell } from "../core/types";
 import { exactly, headingOf, isNumeric, type TableColumn } from "./columns";
+import { CopyFacts } from "../places/copy-facts";
+import { RowPage } from "../places/row-page";
 import { Copy } from "./copy";
 import { titleName } from "./names";
-import { showRow } from "./place";
+import { cellReader, showRow } from "./place";
 import { Failed, Loading, Nothing } from "./state";
 import { useTable } from "./table-view";
 import "./row-details.css";
@@ -106,6 +108,13 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 			<header>
 				<h2 class="mono">{short}</h2>
 				<Copy text={name} label="copy name" />
+				<CopyFacts
+					title={name}
+					facts={knownOf(ready.columns, row).map((column) => [
+						column.name,
+						row[column.index] ?? null,
+					])}
+				/>
 				<button
 					type="button"
 					class="button"
@@ -129,6 +138,7 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 			</header>
 			{short === name ? null : <p class="mono row-name">{name}</p>}
 			<RowFacts columns={ready.columns} row={row} title={name} />
+			<RowPage offer={ready.offer} read={cellReader(ready.document, row)} />
 		</div>
 	);
 }

@@ -4,6 +4,7 @@
  */
 import type { ComponentType } from "preact";
 import type { Selection } from "../core/store";
+import { NameDetails } from "../places/name-page";
 import { AllocationDetails } from "../tabs/memory/snapshot/allocation";
 import { BlockDetails } from "../tabs/memory/snapshot/block";
 import { AnyRowDetails } from "../tabs/memory/snapshot/row";
@@ -28,6 +29,7 @@ export type DetailsOf = {
 export const DETAILS: DetailsOf = {
 	finding: { title: "Finding", component: FindingDetails },
 	row: { title: "Row", component: AnyRowDetails },
+	name: { title: "Name", component: NameDetails },
 	held: { title: "Stack", component: HeldDetails },
 	block: { title: "Block", component: BlockDetails },
 	allocation: { title: "Allocation", component: AllocationDetails },

@@ -82,6 +82,7 @@ export interface SliceAnswer {
 	flows?: Flow[] | null;
 	flow_count?: number;
 	gap?: SliceGap | null;
+	before?: Omit<SliceGap, "is_cause"> | null; /* the idle time that a kernel ended */
 	collective?: Collective | null;
 	missing?: string[] | null;
 }

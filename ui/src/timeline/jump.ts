@@ -5,7 +5,7 @@
  */
 import type { Client } from "../core/client";
 import { readSelection, type Selection } from "../core/store";
-import type { GapAnswer, SliceAnswer } from "./answers";
+import type { Collective, GapAnswer, SliceAnswer } from "./answers";
 import type { Spotted } from "./draw/overlay";
 import { rememberJump } from "./look";
 import type { Span } from "./span";
@@ -19,6 +19,18 @@ export interface Jumped {
 
 function ofFile(file: number): Jumped {
 	return { files: new Map([[file, []]]), order: null };
+}
+
+/* The idle time of the rank that arrived last, up to its arrival: what its host did then. */
+export async function lateGap(client: Client, collective: Collective): Promise<GapAnswer | null> {
+	const { last_rank: rank, members } = collective;
+	const last = members.find((one) => rank !== null && one.rank === rank && one.file !== null);
+	if (!last) return null;
+	const { file, row } = last;
+	const { before } = await client.json<SliceAnswer>("slice", { file, row });
+	if (!before) return null;
+	const { track, gap } = before;
+	return await client.json<GapAnswer>("gap", { file, track, gap });
 }
 
 /* The late one first, then this one, then those that waited longest. */
@@ -80,13 +92,23 @@ export class Jump {
 		return true;
 	}
 
+	/* Of a collective also what the late rank's host did before: its thread is opened. */
+	private async addLate(slice: SliceAnswer, found: Jumped): Promise<Jumped> {
+		const gap = slice.collective && (await lateGap(this.client, slice.collective));
+		if (!gap?.during) return found;
+		const own = found.files.get(gap.file) ?? [];
+		found.files.set(gap.file, [...own, { ...gap.during, file: gap.file }]);
+		return found;
+	}
+
 	private async load(text: string, kind: "slice" | "gap", selected: Selection): Promise<void> {
 		const { kind: _, ...place } = selected;
 		try {
 			const answer = await this.client.json<SliceAnswer & GapAnswer>(kind, place);
 			if (text !== this.text) return;
-			this.now = kind === "slice" ? ofSlice(answer) : ofGap(answer);
-			this.found();
+			const now = kind === "slice" ? ofSlice(answer) : ofGap(answer);
+			this.now = now.order ? await this.addLate(answer, now) : now;
+			if (text === this.text) this.found();
 		} catch {
 			/* there is no such slice: the rank is open all the same */
 		}

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useOpened } from "../core/context";
 import { formatCount, formatNs } from "../core/format";
 import { useView } from "../core/store";
+import { SavePicture } from "../parts/picture";
 import type { Tab } from "../tabs/tab";
 import { runOnTimeline } from "./commands";
 import { Heads } from "./heads";
@@ -13,6 +14,7 @@ import { Input } from "./input";
 import { Legend } from "./legend";
 import { NoteLane } from "./notes";
 import type { Hover } from "./pick";
+import { timelinePicture } from "./picture";
 import { Stage } from "./stage";
 import { Tip } from "./tip";
 import "./timeline.css";
@@ -125,6 +127,7 @@ function Tools({ stage }: { stage: Stage }) {
 					}
 				/>
 			) : null}
+			<SavePicture of={() => timelinePicture(stage)} name="timeline" />
 			<HitWords stage={stage} />
 			<PathWords stage={stage} />
 			{stage.feed.problem ? (

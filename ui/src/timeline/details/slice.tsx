@@ -2,15 +2,19 @@
 /*
  * slice.tsx - drawer: everything about a slice.
  */
+import { useState } from "preact/hooks";
 import { COLOR_WORDS, COLORS } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatBytes, formatNs } from "../../core/format";
 import { type Selection, showOnTimeline, store } from "../../core/store";
 import { Copy } from "../../parts/copy";
+import { CopyFacts } from "../../places/copy-facts";
+import type { Fact } from "../../places/model";
 import { shortName, titleName } from "../../parts/names";
 import { Failed, Loading } from "../../parts/state";
 import { Terms } from "../../parts/tips";
 import type { Collective, Flow, SliceAnswer } from "../answers";
+import { lateGap } from "../jump";
 import "./details.css";
 
 type SliceSelection = Extract<Selection, { kind: "slice" }>;
@@ -83,6 +87,30 @@ function Waiting({ collective, rank }: { collective: Collective; rank: number | 
 	return <dd>all ranks waited for rank {last_rank}</dd>;
 }
 
+/* What the rank that arrived last did before: the same answer as its gap has. */
+function Late({ collective }: { collective: Collective }) {
+	const { client } = useOpened();
+	const loaded = useLoaded(() => lateGap(client, collective), [client, collective]);
+	const gap = loaded.value;
+	if (!gap) return null;
+	const selected = { kind: "gap" as const, file: gap.file, track: gap.track, gap: gap.gap };
+	return (
+		<>
+			<dt>before</dt>
+			<dd>
+				rank {collective.last_rank}:{" "}
+				<button
+					type="button"
+					class="link"
+					onClick={() => showOnTimeline(gap.start_ns, gap.dur_ns, selected)}
+				>
+					{gap.says}
+				</button>
+			</dd>
+		</>
+	);
+}
+
 function Members({ collective }: { collective: Collective }) {
 	const members = [...collective.members].sort((a, b) => (b.wait_ns ?? 0) - (a.wait_ns ?? 0));
 	if (members.length < 2) return null;
@@ -136,6 +164,7 @@ function Together({ collective, rank }: { collective: Collective; rank: number |
 				<dd>{formatNs(collective.wait_ns)}</dd>
 				{collective.last_rank === null ? null : <dt>for</dt>}
 				<Waiting collective={collective} rank={rank} />
+				<Late collective={collective} />
 			</dl>
 			<Members collective={collective} />
 		</section>
@@ -229,6 +258,63 @@ function Arguments({ slice }: { slice: SliceAnswer }) {
 	);
 }
 
+/* Of a search no more letters are sent. */
+const SEARCH_MOST = 200;
+
+function factsOf(slice: SliceAnswer): Fact[] {
+	const { kind, category, rank, step, start_ns, dur_ns, self_ns } = slice;
+	const own: Fact[] = Object.entries({
+		...{ kind, category, rank, step, start_ns, dur_ns, self_ns },
+	});
+	return [...own, ...(slice.args ?? []).map(({ name, value }): Fact => [name, value])];
+}
+
+const CORRELATION = /^correlation$/i;
+
+/* Everything with the correlation id of the slice: the call, and all that it started. */
+function Correlated({ slice }: { slice: SliceAnswer }) {
+	const { client } = useOpened();
+	const [open, change] = useState(false);
+	const id = slice.args?.find(({ name }) => CORRELATION.test(name))?.value;
+	const call = slice.flows?.find((flow) => flow.kind === "launch" && flow.way === "from");
+	const row = call?.row ?? slice.row;
+	const loaded = useLoaded(
+		async () =>
+			open ? await client.json<SliceAnswer>("slice", { file: slice.file, row }) : null,
+		[client, slice.file, row, open],
+	);
+	const whole = loaded.value;
+	if (id === undefined) return null;
+	const started = (whole?.flows ?? []).filter(
+		(flow) => flow.kind === "launch" && flow.way === "to",
+	);
+	return (
+		<section>
+			<h3>
+				<button
+					type="button"
+					class="button"
+					aria-expanded={open}
+					onClick={() => change(!open)}
+				>
+					All of this correlation
+				</button>{" "}
+				<span class="soft">{id}</span>
+			</h3>
+			{open && whole ? (
+				<ul class="place-list">
+					{[whole, ...started].map((one) => (
+						<li key={one.row}>
+							<SliceLink file={slice.file} row={one.row} name={one.name} />{" "}
+							<span class="soft">{formatNs(one.dur_ns)}</span>
+						</li>
+					))}
+				</ul>
+			) : null}
+		</section>
+	);
+}
+
 function Calls({ slice }: { slice: SliceAnswer }) {
 	const stack = slice.stack ?? [];
 	const parents = slice.parents ?? [];
@@ -284,7 +370,21 @@ export function SliceDetails({ selected }: { selected: SliceSelection }) {
 			<header>
 				<h2 class="mono">{titleName(slice.short ?? slice.name)}</h2>
 				<Copy text={slice.name} label="copy name" />
+				<CopyFacts title={slice.name} facts={factsOf(slice)} />
 				<ShowButton slice={slice} />
+				<button
+					type="button"
+					class="button"
+					title="All slices of this name: how long, when, on which ranks"
+					onClick={() =>
+						store.set({
+							search: slice.name.slice(0, SEARCH_MOST),
+							selected: { kind: "name", name: slice.name },
+						})
+					}
+				>
+					All of this name
+				</button>
 				<NoteButton slice={slice} />
 			</header>
 			{titleName(slice.short ?? slice.name) !== slice.name ? (
@@ -300,6 +400,7 @@ export function SliceDetails({ selected }: { selected: SliceSelection }) {
 					flows={slice.flows ?? []}
 					count={slice.flow_count ?? slice.flows?.length ?? 0}
 				/>
+				<Correlated slice={slice} />
 				<Calls slice={slice} />
 			</div>
 			{(slice.missing ?? []).map((sentence) => (

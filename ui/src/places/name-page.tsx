@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * name-page.tsx - everything about one name: all calls by length, step and rank, who calls it,
+ * what it launches, its shapes, its place on the roofline, the findings that speak of it, its SQL.
+ */
+import { useState } from "preact/hooks";
+import type { Client } from "../core/client";
+import { useLoaded, useOpened } from "../core/context";
+import { formatCount, formatNs, formatPercent } from "../core/format";
+import { showOnTimeline, store, useView, writeAddress } from "../core/store";
+import type { Cell, Job, JobFile, TableDocument } from "../core/types";
+import { Copy } from "../parts/copy";
+import { wholeName } from "../parts/place";
+import { Loading } from "../parts/state";
+import type { SliceAnswer } from "../timeline/answers";
+import { byRank, byStep, type Call, histogramOf, sqlOf, summaryOf, type Tally } from "./model";
+import { SmallBars } from "./small-bars";
+import "./places.css";
+
+/* Calls that come at once; ranks that are searched. */
+const CALLS_MOST = 10_000;
+const FILES_MOST = 64;
+
+/* Rows of a list. */
+const LISTED = 6;
+
+interface Calls {
+	calls: Call[];
+	count: number;
+	files: number /* searched */;
+	of: number;
+}
+
+function filesOf(job: Job, rank: number | null): JobFile[] {
+	const good = job.files.filter((file) => file.problem === null && !file.digest);
+	return rank === null ? good : good.filter((file) => file.rank === rank);
+}
+
+async function callsOf(
+	client: Client,
+	job: Job,
+	name: string,
+	kind: string | null,
+	scope: { rank: number | null; step: number | null },
+): Promise<Calls> {
+	const all = filesOf(job, scope.rank);
+	const files = all.slice(0, FILES_MOST);
+	const found = await client.json<{ count: number; hits: Call[] }>("search", {
+		q: wholeName(name),
+		kind,
+		step: scope.step,
+		files: files.map((file) => file.file).join(","),
+		limit: CALLS_MOST,
+	});
+	return { calls: found.hits, count: found.count, files: files.length, of: all.length };
+}
+
+/* --- who calls it ------------------------------------------------------------------------- */
+
+interface Lined {
+	text: string;
+	calls: number;
+	ns: number;
+}
+
+interface Group {
+	view: string;
+	group: string;
+	column: string;
+	time: string;
+	title: string;
+}
+
+const GROUPS: Group[] = [
+	{ view: "operators", group: "line", column: "line", time: "host_total_ns", title: "Lines" },
+	{
+		view: "operators",
+		group: "module",
+		column: "module",
+		time: "host_total_ns",
+		title: "Modules",
+	},
+	{
+		view: "operators",
+		group: "shapes",
+		column: "shapes",
+		time: "host_total_ns",
+		title: "Shapes",
+	},
+	{ view: "kernels", group: "op", column: "op", time: "total_ns", title: "Operators" },
+];
+
+/* Rows of this name, summed over ranks by what the column says. */
+export function groupedRows(document: TableDocument, group: Group, name: string): Lined[] {
+	const at = (column: string) => document.columns.findIndex((one) => one.name === column);
+	const names = [at("name"), at("kernel")].filter((i) => i >= 0);
+	const [text, calls, time] = [at(group.column), at("calls"), at(group.time)];
+	const found = new Map<string, Lined>();
+	const number = (cell: Cell | undefined) => (typeof cell === "number" ? cell : 0);
+	for (const row of document.rows) {
+		const said = row[text];
+		if (typeof said !== "string" || !names.some((i) => row[i] === name)) continue;
+		const line = found.get(said) ?? { text: said, calls: 0, ns: 0 };
+		line.calls += number(row[calls]);
+		line.ns += number(row[time]);
+		found.set(said, line);
+	}
+	return [...found.values()].sort((a, b) => b.ns - a.ns);
+}
+
+function Lines({ group, name }: { group: Group; name: string }) {
+	const { client } = useOpened();
+	const rank = useView((view) => view.rank);
+	const step = useView((view) => view.step);
+	const loaded = useLoaded(
+		() =>
+			client.view(group.view, {
+				...{
+					rank,
+					step,
+					group: group.group,
+					name: wholeName(name),
+					top: 200,
+				},
+			}),
+		[client, group, name, rank, step],
+	);
+	const lines = loaded.value ? groupedRows(loaded.value, group, name) : [];
+	if (!lines.length) return null;
+	return (
+		<section>
+			<h3>{group.title}</h3>
+			<ul class="place-list">
+				{lines.slice(0, LISTED).map((line) => (
+					<li key={line.text}>
+						<bdi class="mono">{line.text}</bdi>{" "}
+						<span class="soft">
+							{formatCount(line.calls)} calls,{" "}
+							{formatNs(line.ns)}
+						</span>
+					</li>
+				))}
+			</ul>
+			{lines.length > LISTED ? (
+				<p class="soft">and {formatCount(lines.length - LISTED)} more</p>
+			) : null}
+		</section>
+	);
+}
+
+/* Of the longest call: frames, what is around it, what it launches. */
+function Longest({ call }: { call: Call }) {
+	const { client } = useOpened();
+	const { file, row } = call;
+	const slice = useLoaded(
+		() => client.json<SliceAnswer>("slice", { file, row }),
+		[client, file, row],
+	).value;
+	if (!slice) return null;
+	const flows = slice.flows ?? [];
+	const frames = slice.stack ?? [];
+	const inside = (slice.parents ?? []).map((one) => one.name);
+	return (
+		<>
+			{flows.length ? (
+				<section>
+					<h3>
+						{flows[0]?.way === "from"
+							? "Launched by"
+							: "Launches"}
+						, longest call
+					</h3>
+					<ul class="place-list">
+						{flows.slice(0, LISTED).map((flow) => (
+							<li key={flow.row}>
+								<NameLink name={flow.name} />{" "}
+								<span class="soft">
+									{formatNs(flow.dur_ns)}
+								</span>
+							</li>
+						))}
+					</ul>
+				</section>
+			) : null}
+			{frames.length || inside.length ? (
+				<section>
+					<h3>{frames.length ? "Frames" : "Inside"}, longest call</h3>
+					<ol class="place-list mono">
+						{(frames.length ? frames : inside)
+							.slice(0, LISTED)
+							.map((text, i) => (
+								<li key={`${i} ${text}`}>
+									<bdi>{text}</bdi>
+								</li>
+							))}
+					</ol>
+				</section>
+			) : null}
+		</>
+	);
+}
+
+/* --- what it costs ------------------------------------------------------------------------ */
+
+function Roofline({ name }: { name: string }) {
+	const { client } = useOpened();
+	const rank = useView((view) => view.rank);
+	const table = useLoaded(
+		() => client.view("roofline", { rank, name: wholeName(name), top: 50 }),
+		[client, rank, name],
+	).value;
+	const at = (column: string) => table?.columns.findIndex((one) => one.name === column) ?? -1;
+	const rows = table?.rows.filter((row) => row[at("name")] === name) ?? [];
+	if (!rows.length) return null;
+	return (
+		<section>
+			<h3>Roofline</h3>
+			<ul class="place-list">
+				{rows.slice(0, 3).map((row, i) => (
+					<li key={`${i} ${row[at("shapes")]}`}>
+						<bdi class="mono">{row[at("shapes")]}</bdi>{" "}
+						<span class="soft">
+							{row[at("dtype")] ?? ""}{" "}
+							{formatPercent(
+								row[at("peak_percent")] as
+									| number
+									| null,
+							)}{" "}
+							of the peak, bound by{" "}
+							{row[at("bound")] ?? "unknown"}
+						</span>
+					</li>
+				))}
+			</ul>
+		</section>
+	);
+}
+
+/* The findings that speak of it: what they save is the what-if of the rule that owns it. */
+function Owned({ name }: { name: string }) {
+	const { client } = useOpened();
+	const told = useLoaded(() => client.diagnosis(), [client]).value;
+	const found = (told?.findings ?? [])
+		.map((finding, i) => ({ finding, number: i + 1 }))
+		.filter(
+			({ finding }) =>
+				finding.title.includes(name) ||
+				finding.evidence.some((one) => one.text.includes(name)),
+		);
+	if (!found.length) return null;
+	return (
+		<section>
+			<h3>What if</h3>
+			<ul class="place-list">
+				{found.map(({ finding, number }) => (
+					<li key={number}>
+						<a
+							href={writeAddress({
+								...store.view,
+								tab: "verdict",
+								own: {},
+								selected: {
+									kind: "finding",
+									number,
+								},
+							})}
+						>
+							{finding.title}
+						</a>{" "}
+						<span class="soft">
+							{finding.cost_ns === null
+								? ""
+								: `saves ${formatNs(finding.cost_ns)} per step`}
+						</span>
+					</li>
+				))}
+			</ul>
+		</section>
+	);
+}
+
+function Query({ name }: { name: string }) {
+	const { routes } = useOpened();
+	const query = sqlOf(name);
+	return (
+		<section>
+			<h3>
+				SQL <Copy text={query} label="copy" />{" "}
+				{routes.includes("sql") ? (
+					<a
+						href={writeAddress({
+							...store.view,
+							tab: "sql",
+							own: { query },
+							selected: null,
+						})}
+					>
+						run it
+					</a>
+				) : (
+					<span class="soft">
+						`stepscope sql PATH` or `stepscope serve` runs it
+					</span>
+				)}
+			</h3>
+			<pre class="place-sql">{query}</pre>
+		</section>
+	);
+}
+
+/* --- where it is -------------------------------------------------------------------------- */
+
+/* Steps through the calls on the timeline. */
+function Walk({ found }: { found: Calls }) {
+	const [at, go] = useState(-1);
+	const show = (index: number) => {
+		const call = found.calls[index];
+		if (!call) return;
+		go(index);
+		const { file, row } = call;
+		showOnTimeline(call.start_ns, call.dur_ns, { kind: "slice", file, row });
+	};
+	return (
+		<span class="place-walk">
+			<button
+				type="button"
+				class="button"
+				disabled={at <= 0}
+				onClick={() => show(at - 1)}
+			>
+				Previous
+			</button>
+			<button
+				type="button"
+				class="button"
+				disabled={at + 1 >= found.calls.length}
+				onClick={() => show(at + 1)}
+			>
+				{at < 0 ? "First on timeline" : "Next"}
+			</button>
+			<span class="soft">
+				{at < 0
+					? ""
+					: `${formatCount(at + 1)} of ${formatCount(found.count)}`}
+			</span>
+		</span>
+	);
+}
+
+function barsOf(tallies: Tally[], of: string) {
+	return tallies.map(({ label, value, calls }) => ({
+		label,
+		value,
+		says: `${of} ${label}: ${formatNs(value)} in ${formatCount(calls)} calls`,
+	}));
+}
+
+function mostOf(tallies: Tally[]): string {
+	return `up to ${formatNs(Math.max(0, ...tallies.map((one) => one.value)))}`;
+}
+
+function Charts({ found, job }: { found: Calls; job: Job }) {
+	const buckets = histogramOf(found.calls);
+	const steps = byStep(found.calls, job);
+	const ranks = byRank(found.calls, job);
+	return (
+		<>
+			<SmallBars
+				title="Calls by duration"
+				most={`up to ${formatCount(Math.max(0, ...buckets.map((one) => one.calls)))} calls`}
+				bars={buckets.map(({ from_ns, to_ns, calls, total_ns }) => ({
+					label: formatNs(from_ns),
+					value: calls,
+					says:
+						`${formatNs(from_ns)} to ${formatNs(to_ns)}: ` +
+						`${formatCount(calls)} calls, ${formatNs(total_ns)}`,
+				}))}
+			/>
+			{steps.length > 1 ? (
+				<SmallBars
+					title="Time by step"
+					most={mostOf(steps)}
+					bars={barsOf(steps, "step")}
+				/>
+			) : null}
+			{ranks.length > 1 ? (
+				<SmallBars
+					title="Time by rank"
+					most={mostOf(ranks)}
+					bars={barsOf(ranks, "rank")}
+				/>
+			) : null}
+		</>
+	);
+}
+
+/* Another name: its page. */
+export function NameLink({ name }: { name: string }) {
+	return (
+		<button
+			type="button"
+			class="link"
+			title={name}
+			onClick={() => store.set({ selected: { kind: "name", name } })}
+		>
+			<bdi class="mono">{name}</bdi>
+		</button>
+	);
+}
+
+export function NamePage({ name, kind }: { name: string; kind: string | null }) {
+	const { client, job } = useOpened();
+	const rank = useView((view) => view.rank);
+	const step = useView((view) => view.step);
+	const loaded = useLoaded(
+		() => callsOf(client, job, name, kind, { rank, step }),
+		[client, job, name, kind, rank, step],
+	);
+	const found = loaded.value;
+	if (loaded.state === "failed") return null;
+	if (!found) return <Loading what="Looking up its calls…" />;
+	const summary = summaryOf(found.calls);
+	if (!summary) return <Query name={name} />;
+	const longest = found.calls.reduce((a, b) => (b.dur_ns > a.dur_ns ? b : a));
+	const cut =
+		found.count > found.calls.length
+			? ` (charts: the first ${formatCount(found.calls.length)} of them)`
+			: "";
+	const ranks =
+		found.of > found.files ? ` on the first ${found.files} of ${found.of} ranks` : "";
+	return (
+		<div class="name-page">
+			<p>
+				{formatCount(found.count)} calls{ranks}
+				{cut}: {formatNs(summary.total_ns)}; median{" "}
+				{formatNs(summary.median_ns)}, 90 % within{" "}
+				{formatNs(summary.p90_ns)}, {formatNs(summary.min_ns)} to{" "}
+				{formatNs(summary.max_ns)}. <Walk key={name} found={found} />
+			</p>
+			<div class="name-columns">
+				<Charts found={found} job={job} />
+				{GROUPS.map((group) => (
+					<Lines key={group.title} group={group} name={name} />
+				))}
+				<Longest call={longest} />
+				<Roofline name={name} />
+				<Owned name={name} />
+				<Query name={name} />
+			</div>
+		</div>
+	);
+}
+
+/* Drawer: a name that was chosen in a slice, or in another page. */
+export function NameDetails({ selected }: { selected: { kind: "name"; name: string } }) {
+	return (
+		<div class="row-details">
+			<header>
+				<h2 class="mono">{selected.name}</h2>
+				<Copy text={selected.name} label="copy name" />
+			</header>
+			<NamePage name={selected.name} kind={null} />
+		</div>
+	);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * places.mjs - every row is a place: its calls, callers, SQL and link; slices are copied, charts
+ * and the timeline saved as pictures.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { check, equal, TRACES } from "./harness.mjs";
+import { load } from "./load.mjs";
+import { verdictOf } from "./ways.mjs";
+
+const RESNET = join(TRACES, "cuda/resnet50_workers0.pt.trace.json.gz");
+
+async function model() {
+	const { histogramOf, byStep, byRank, summaryOf, sqlOf, factsMarkdown, factsJson } =
+		await load("places/model.ts");
+	const call = (file, start_ns, dur_ns) => ({ file, row: 0, start_ns, dur_ns });
+	const calls = [call(0, 5, 1500), call(0, 105, 1999), call(1, 5, 60_000), call(1, 500, 0)];
+	equal(
+		histogramOf(calls)
+			.map(({ from_ns, to_ns, calls: n }) => [from_ns, to_ns, n])
+			.slice(-6),
+		[
+			[1000, 2000, 2],
+			[2000, 5000, 0],
+			[5000, 10000, 0],
+			[10000, 20000, 0],
+			[20000, 50000, 0],
+			[50000, 100000, 1],
+		],
+		"buckets",
+	);
+	const steps = [
+		{ number: 0, start_ns: 0, end_ns: 100 },
+		{ number: 1, start_ns: 100, end_ns: 200 },
+	];
+	const job = {
+		files: [
+			{ file: 0, rank: 3, steps },
+			{ file: 1, rank: 4, steps },
+		],
+	};
+	const told = (tallies) => tallies.map(({ label, value, calls: n }) => [label, value, n]);
+	equal(
+		told(byStep(calls, job)),
+		[
+			["0", 61_500, 2],
+			["1", 1999, 1],
+			["outside", 0, 1],
+		],
+		"by step",
+	);
+	equal(
+		told(byRank(calls, job)),
+		[
+			["3", 3499, 2],
+			["4", 60_000, 2],
+		],
+		"by rank",
+	);
+	equal(summaryOf(calls).median_ns, 1999, "the median");
+	equal(summaryOf([]), null, "no calls");
+	check(sqlOf("it's").includes("where name = 'it''s'"), "quotes in SQL");
+	equal(
+		factsMarkdown("a*b", [["shape", "a|b\nc"]]),
+		"**a\\*b**\n\n| | |\n|---|---|\n| shape | a\\|b c |\n",
+		"Markdown",
+	);
+	equal(JSON.parse(factsJson("k", [["dur_ns", 5]])), { name: "k", dur_ns: 5 }, "JSON");
+}
+
+async function openRow(page, tab, text) {
+	await page.getByRole("tab", { name: tab, exact: true }).click();
+	const row = page
+		.getByRole("grid")
+		.first()
+		.locator(".table-rows [role=row]", { hasText: text });
+	await row.first().click();
+	await page.locator(".drawer .name-page").waitFor();
+	return page.locator(".drawer");
+}
+
+/* An operator: as many calls as the table says; its link shows the same. */
+async function operator(harness) {
+	if (!existsSync(RESNET)) return;
+	const name = "aten::add_";
+	const { link } = await harness.serve(RESNET);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const drawer = await openRow(page, "Operators", name);
+	const table = harness.json("operators", RESNET, "--name", name, "--top", "0");
+	const at = (column) => table.columns.findIndex((one) => one.name === column);
+	const calls = table.rows.find((row) => row[at("name")] === name)[at("calls")];
+	const events = harness.json("events", RESNET, "--name", name, "--top", "1").row_count;
+	const said = await drawer.innerText();
+	check(
+		said.includes(`${events.toLocaleString("en-US")} calls`),
+		`not ${events} calls: ${said}`,
+	);
+	check(events >= calls, `${events} events, ${calls} calls`);
+	for (const part of [
+		"Calls by duration",
+		"Time by step",
+		"Lines",
+		"where name = 'aten::add_'",
+	])
+		check(said.includes(part), `no ${part}: ${said}`);
+	await page.waitForURL(/at=row\.operators/);
+	const again = await harness.open(`${page.url()}&token=${/token=(\w+)/.exec(link)[1]}`);
+	await again.locator(".drawer .name-page", { hasText: "Calls by duration" }).waitFor();
+	await harness.close(again);
+	/* the calls one after the other on the timeline */
+	await drawer.getByRole("button", { name: "First on timeline" }).click();
+	await page.waitForURL(/#\/timeline.*at=slice/);
+	await harness.close(page);
+}
+
+async function slice(harness) {
+	const folder = harness.simulate("ddp8-slow");
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link, {
+		permissions: ["clipboard-read", "clipboard-write"],
+	});
+	await verdictOf(page);
+	const found = JSON.parse(
+		harness.command("ask", "search?q=nccl&longest=1&kind=kernel", folder),
+	);
+	const { file, row, name } = found.hits[0];
+	await page.evaluate((at) => {
+		location.hash = at;
+	}, `#/timeline?at=slice.${file}.${row}`);
+	const drawer = page.locator(".drawer");
+	await drawer.getByRole("button", { name: "JSON", exact: true }).click();
+	const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+	equal([copied.name, copied.rank], [name, file], "the slice as JSON");
+	await drawer.getByRole("button", { name: "CSV", exact: true }).click();
+	const csv = await page.evaluate(() => navigator.clipboard.readText());
+	check(csv.startsWith("name,kind,category,rank,step,start_ns,dur_ns"), csv);
+	await drawer.getByRole("button", { name: "Markdown", exact: true }).click();
+	check(
+		(await page.evaluate(() => navigator.clipboard.readText())).includes("| dur_ns |"),
+		"Markdown",
+	);
+	const all = drawer.getByRole("button", { name: "All of this correlation" });
+	if (await all.count()) {
+		await all.click();
+		await drawer.locator(".place-list li").nth(1).waitFor();
+	}
+	await drawer.getByRole("button", { name: "All of this name" }).click();
+	await drawer.locator(".name-page", { hasText: "Time by rank" }).waitFor();
+	await page.waitForURL(/at=name\./);
+	await harness.close(page);
+}
+
+async function ranks(harness) {
+	const { link } = await harness.serve(harness.simulate("ddp8-slow"));
+	const page = await harness.open(link);
+	await verdictOf(page);
+	await page.evaluate(() => {
+		location.hash = "#/ranks?view=ranks&at=row.ranks..3";
+	});
+	const drawer = page.locator(".drawer");
+	await drawer.getByText("Step, rank 3 by step").waitFor();
+	await drawer.getByRole("link", { name: "Gaps" }).click();
+	await page.waitForURL(/#\/gaps\?rank=3/);
+	await harness.close(page);
+}
+
+/* PNG and SVG of the timeline and of a chart. */
+async function pictures(harness) {
+	const { link } = await harness.serve(harness.simulate("ddp8-slow"));
+	const page = await harness.open(link);
+	await verdictOf(page);
+	await page.getByRole("tab", { name: "Timeline" }).click();
+	await page.getByRole("application").waitFor();
+	await page.waitForLoadState("networkidle");
+	const saved = async (name) => {
+		const [download] = await Promise.all([
+			page.waitForEvent("download"),
+			page.getByRole("button", { name, exact: true }).click(),
+		]);
+		return readFileSync(await download.path());
+	};
+	const png = await saved("Save timeline as PNG");
+	equal(png.subarray(1, 4).toString(), "PNG", "the format");
+	check(png.length > 10_000, `a picture of ${png.length} bytes`);
+	const svg = (await saved("Save timeline as SVG")).toString();
+	check(svg.startsWith("<svg ") && svg.includes("data:image/png"), svg.slice(0, 100));
+	await openRow(page, "Operators", "aten::");
+	const chart = (await saved("Save Calls by duration as SVG")).toString();
+	check(chart.includes("<rect") && !chart.includes("var("), chart.slice(0, 300));
+	const small = await saved("Save Calls by duration as PNG");
+	check(small.length > 500, `a chart of ${small.length} bytes`);
+	await harness.close(page);
+}
+
+export const placeTests = [
+	{ name: "places: calls by length, step and rank", run: model },
+	{ name: "places: an operator of a real trace", run: operator },
+	{ name: "places: a slice, its name, its copies", run: slice },
+	{ name: "places: a rank", run: ranks },
+	{ name: "places: pictures of timeline and charts", run: pictures },
+];
