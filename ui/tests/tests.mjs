@@ -8,6 +8,7 @@ import { chartTests } from "./charts.mjs";
 import { communicationTests } from "./communication.mjs";
 import { digestTests } from "./digests.mjs";
 import { placeTests } from "./places.mjs";
+import { storyTests } from "./story.mjs";
 import { colorTests } from "./colors.mjs";
 import { compareTests } from "./compare.mjs";
 import { defaultTests } from "./defaults.mjs";
@@ -75,5 +76,6 @@ export const TESTS = [
 	...communicationTests,
 	...digestTests,
 	...placeTests,
+	...storyTests,
 	...siteTests,
 ];

@@ -112,11 +112,11 @@ async function waterfall() {
 		[
 			[1, true, 100, 70],
 			[2, true, 70, 50],
-			[3, false, 0, 0],
+			[3, false, 50, 50],
 		],
-		"bars follow each other; what has no time has none",
+		"bars follow each other; what is off is a step of no height",
 	);
-	/* the core puts b first now, and the bar of a starts where that of b ends */
+	/* the core puts b first now; the stairs stay in the order of the rows */
 	const turned = {
 		...told,
 		findings: [
@@ -127,17 +127,17 @@ async function waterfall() {
 	equal(
 		edges(fallsOf(told, turned, on)).slice(0, 2),
 		[
-			[1, true, 60, 50],
-			[2, true, 100, 60],
+			[1, true, 100, 90],
+			[2, true, 90, 50],
 		],
-		"rows stay, bars move",
+		"rows and stairs stay",
 	);
 	equal(
 		edges(fallsOf(told, { ...told, findings: [] }, new Set())),
 		[
-			[1, false, 0, 0],
-			[2, false, 0, 0],
-			[3, false, 0, 0],
+			[1, false, 100, 100],
+			[2, false, 100, 100],
+			[3, false, 100, 100],
 		],
 		"nothing is fixed",
 	);

@@ -5,6 +5,7 @@
 import { useLoaded, useOpened } from "../../core/context";
 import { store, useView } from "../../core/store";
 import { Chips } from "../../parts/chips";
+import type { Diagnosis } from "../../core/types";
 import { ranksOf } from "../../parts/scope";
 import { TableView } from "../../parts/table-view";
 import type { Tab } from "../tab";
@@ -30,10 +31,19 @@ const PARTS = [
 const LINES: Record<string, number> = { stragglers: 4, "idle-together": 5 };
 const OTHER_LINES = 10;
 
-/* The first straggler in a sentence, or why nobody is one. */
+/* The finding that stands for late ranks: a straggler's own, else the first of the verdict. */
+function findingOf(told: Diagnosis | null): { own: boolean; title: string } | null {
+	const warned = told?.findings.filter((one) => one.level === "warning" && one.cost_ns) ?? [];
+	const own = warned.find((one) => one.rule === "straggler");
+	const first = own ?? warned[0];
+	return first ? { own: first === own, title: first.title } : null;
+}
+
+/* The first straggler in a sentence, as the verdict has it, or why nobody is one. */
 function Sentence() {
 	const { client } = useOpened();
 	const loaded = useLoaded(() => client.view("stragglers"), [client]);
+	const told = useLoaded(() => client.diagnosis(), [client]).value;
 	const table = loaded.value;
 	const at = (name: string) =>
 		table?.columns.findIndex((column) => column.name === name) ?? -1;
@@ -48,6 +58,18 @@ function Sentence() {
 		);
 	const names = table.rows.map((one) => one[at("rank")]).filter((rank) => rank !== null);
 	const [who, holds] = names.length > 1 ? ["Ranks", "hold"] : ["Rank", "holds"];
+	const finding = findingOf(told);
+	/* the verdict found that the job gains little without the late rank */
+	const [arrives, them] = names.length > 1 ? ["arrive", "them"] : ["arrives", "it"];
+	const verdict = finding ? `; the verdict: ${finding.title}` : "";
+	if (told && !finding?.own && names.length)
+		return (
+			<p class="ranks-sentence">
+				{`${who} ${names.join(", ")} ${arrives} last: `}
+				{String(row[at("cause")] ?? "")}.{" "}
+				{`Without ${them} the job would be hardly faster${verdict}.`}
+			</p>
+		);
 	return (
 		<p class="ranks-sentence">
 			{names.length ? `${who} ${names.join(", ")} ${holds} the others up: ` : ""}

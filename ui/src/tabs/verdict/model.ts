@@ -37,30 +37,20 @@ export interface Fall {
 	to_ns: number;
 }
 
-/* Rows stay in the order of the verdict; bars lie where the set that is on puts them. */
+/* Rows and stairs stay in the order of the verdict, whatever set is on: each bar begins where the
+ * one above it ends, and what is off is a step of no height. */
 export function fallsOf(told: Diagnosis, shown: Diagnosis, on: Set<string>): Fall[] {
-	const places = new Map<string, { from: number; to: number; finding: Finding }>();
+	const keyOf = (finding: Finding) => `${fixOf(finding)} ${finding.title}`;
+	const costs = new Map(shown.findings.map((finding) => [keyOf(finding), finding]));
 	let left = shown.step_ns ?? 0;
-	for (const finding of shown.findings) {
-		if (!on.has(fixOf(finding)) || finding.cost_ns === null) continue;
-		const key = `${fixOf(finding)} ${finding.title}`;
-		places.set(key, { from: left, to: left - finding.cost_ns, finding });
-		left -= finding.cost_ns;
-	}
 	return told.findings.flatMap((finding, i) => {
 		if (!hasTime(finding)) return [];
 		const fix = fixOf(finding);
-		const place = places.get(`${fix} ${finding.title}`);
+		const cost = on.has(fix) ? (costs.get(keyOf(finding)) ?? null) : null;
+		const from_ns = left;
+		left -= cost?.cost_ns ?? 0;
 		return [
-			{
-				number: i + 1,
-				finding,
-				fix,
-				on: on.has(fix),
-				cost: place?.finding ?? null,
-				from_ns: place?.from ?? 0,
-				to_ns: place?.to ?? 0,
-			},
+			{ number: i + 1, finding, fix, on: on.has(fix), cost, from_ns, to_ns: left },
 		];
 	});
 }
@@ -97,13 +87,15 @@ export function isRange(step: number, shown: Diagnosis): boolean {
 export function savedRange(finding: Finding, onlyBounds: boolean): string | null {
 	const { cost_low_ns: low, cost_high_ns: high } = finding;
 	if (low === null || high === null || low === high) return null;
+	if (formatNs(low) === formatNs(high)) return null;
 	return onlyBounds || isWide(low, high) ? formatNsRange(low, high) : null;
 }
 
 export function boundsOf(finding: Finding): string | null {
 	const { cost_low_ns: low, cost_high_ns: high } = finding;
 	if (low === null || high === null || low === high) return null;
-	return `between ${formatNs(Math.min(low, high))} and ${formatNs(Math.max(low, high))}`;
+	const [from, to] = [formatNs(Math.min(low, high)), formatNs(Math.max(low, high))];
+	return from === to ? null : `between ${from} and ${to}`;
 }
 
 /* More ranks than this are counted, not listed. */

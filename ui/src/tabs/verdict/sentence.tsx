@@ -14,6 +14,12 @@ function Bounds({ told, shown }: { told: Diagnosis; shown: Diagnosis }) {
 	const fast = shown.fixed_low_ns ?? step;
 	if (slow === step && fast === step)
 		return <>How much faster it could be is unknown.</>;
+	if (formatNs(fast) === formatNs(slow))
+		return (
+			<>
+				It could take about <b>{formatNs(fast)}</b>.
+			</>
+		);
 	return (
 		<>
 			It could take between <b>{formatNs(fast)}</b> and <b>{formatNs(slow)}</b>.

@@ -35,7 +35,7 @@ function hintOf(fall: Fall, step: number): string {
 	return (
 		`${finding.title}: saves ${formatNs(cost.cost_ns)}, ` +
 		`${formatPercent((100 * cost.cost_ns) / step)} of the step` +
-		`${bounds ? `, ${bounds}` : ""}, with the fixes above it in place. ` +
+		`${bounds ? `, ${bounds}` : ""}, with larger ones in place. ` +
 		`On its own it saves ${formatNs(cost.alone_ns)}.`
 	);
 }
@@ -102,7 +102,9 @@ function Row(props: {
 							}}
 						/>
 					</>
-				) : null}
+				) : (
+					<span class="fall-none" style={{ left: percentOf(fall.to_ns, step) }} />
+				)}
 			</span>
 			<span class="fall-figure">{figureOf(fall, props.bounded)}</span>
 		</label>

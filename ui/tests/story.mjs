@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * story.mjs - verdict, Ranks, Gaps, timeline and panels of real jobs name the same culprit.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { check, equal, TRACES } from "./harness.mjs";
+import { verdictOf } from "./ways.mjs";
+
+const STRAGGLER = join(TRACES, "jobs/torchrec_straggler");
+const NANOGPT = join(TRACES, "jobs/h100x8_nanogpt");
+const RESNET = join(TRACES, "cuda/resnet50_workers0.pt.trace.json.gz");
+
+async function openTab(page, name) {
+	await page.getByRole("tab", { name, exact: true }).click();
+}
+
+/* The text of the first row of the table of gaps. */
+async function firstGap(page) {
+	await openTab(page, "Gaps");
+	const row = page.getByRole("grid").first().locator(".table-rows [role=row]").first();
+	await row.waitFor();
+	await row.click();
+	await page.locator(".drawer h2").waitFor();
+	return { row: await row.innerText(), drawer: await page.locator(".drawer").innerText() };
+}
+
+/* One rank is late: what its host was in is said everywhere. */
+async function lateRank(harness) {
+	if (!existsSync(STRAGGLER)) return;
+	const place = "# running sparse arch";
+	const { link } = await harness.serve(STRAGGLER);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const title = await page.getByRole("article").first().innerText();
+	check(title.includes(place), `the verdict does not name it: ${title}`);
+	await openTab(page, "Ranks");
+	const sentence = page.locator(".ranks-sentence", { hasText: place });
+	await sentence.waitFor();
+	check(
+		/^Rank 2 holds the others up/.test(await sentence.innerText()),
+		"Ranks names another",
+	);
+	const gap = await firstGap(page);
+	check(gap.row.includes(place), `Gaps: ${gap.row}`);
+	check(gap.drawer.includes(place), `the drawer of the gap: ${gap.drawer}`);
+	await openTab(page, "Verdict");
+	await page
+		.getByRole("article")
+		.first()
+		.getByRole("button", { name: "Show on timeline" })
+		.click();
+	await page.locator(".drawer", { hasText: place }).waitFor();
+	await harness.close(page);
+}
+
+/* All hosts are slow, one is the last: Ranks says how both are true. */
+async function allHosts(harness) {
+	if (!existsSync(NANOGPT)) return;
+	const { link } = await harness.serve(NANOGPT);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const { findings } = harness.json("diagnose", NANOGPT);
+	await openTab(page, "Ranks");
+	const sentence = page.locator(".ranks-sentence", { hasText: "arrives last" });
+	await sentence.waitFor();
+	const said = await sentence.innerText();
+	check(said.startsWith("Rank 1 arrives last"), said);
+	check(said.includes(findings[0].title), `Ranks does not lead to the verdict: ${said}`);
+	await openTab(page, "Overview");
+	const headline = page.locator(".headline", { hasText: "exposed communication" });
+	await headline.waitFor();
+	check(
+		!(await headline.innerText()).includes("further savings"),
+		"Overview leads to Kernels",
+	);
+	await harness.close(page);
+}
+
+/* The line of the input is the same in the verdict, the table and the drawer. */
+async function inputLine(harness) {
+	if (!existsSync(RESNET)) return;
+	const line = "resnet50_profiler_api.py";
+	const { link } = await harness.serve(RESNET);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const verdict = await page.getByRole("article").first().innerText();
+	check(verdict.includes(`${line}:42`) || verdict.includes(`${line}(42)`), verdict);
+	const gap = await firstGap(page);
+	check(gap.row.includes(`${line}(42)`), `Gaps: ${gap.row}`);
+	check(gap.drawer.includes(`${line}:42`), `the drawer of the gap: ${gap.drawer}`);
+	const { rows, columns } = harness.json("gaps", RESNET, "--group", "gap", "--top", "1");
+	const at = columns.findIndex((one) => one.name === "step_percent");
+	check(rows[0][at] > 30, `a gap of ${rows[0][at]} % of its own step`);
+	await harness.close(page);
+}
+
+/* A fix that is unticked is a step of no height; the others stay where they are in the stairs. */
+async function stairs(harness) {
+	const folder = harness.simulate("ddp8-slow");
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const boxes = page.getByRole("checkbox", { name: /^Fix/ });
+	await boxes.nth(1).uncheck();
+	await page.locator(".fall.off .fall-none").first().waitFor({ state: "attached" });
+	await page.locator(".falls:not(.busy)").waitFor();
+	const edges = await page.locator(".fall-track").evaluateAll((tracks) =>
+		tracks.map((track) => {
+			const bars = [...track.children].map((bar) => bar.getBoundingClientRect());
+			return [
+				Math.min(...bars.map((one) => one.left)),
+				Math.max(...bars.map((one) => one.right)),
+			];
+		}),
+	);
+	/* from today's step down: each bar ends where the one above begins */
+	const falls = edges.slice(1, -1);
+	let right = edges[0][1];
+	for (const [from, to] of falls) {
+		check(
+			Math.abs(to - right) < 2,
+			`a bar ends at ${to}, the one above begins at ${right}`,
+		);
+		right = from;
+	}
+	equal(falls.length >= 3, true, "fixes");
+	await harness.close(page);
+}
+
+export const storyTests = [
+	{ name: "story: what the host of a late rank did", run: lateRank },
+	{ name: "story: the last of many slow hosts", run: allHosts },
+	{ name: "story: the line of the input", run: inputLine },
+	{ name: "story: unticked fixes keep the stairs", run: stairs },
+];
