@@ -23,6 +23,9 @@ LINE_BYTES = 512
 # Of <script type=...>: what browsers run. Others are data, which no policy concerns.
 SCRIPT_TYPES = ("", "module", "text/javascript", "application/javascript")
 
+# By it a page without a token knows that a server has one.
+SERVED = '<meta name="stepscope-served" content="yes" />'
+
 
 class Inline(HTMLParser):
     """Gathers the texts of scripts and styles, and what would be fetched from elsewhere."""
@@ -108,6 +111,7 @@ def main():
     html = ""
     if len(sys.argv) > 2:
         html = Path(sys.argv[2]).read_text(encoding="utf-8").replace("\r\n", "\n")
+        html = html.replace("<head>", f"<head>\n\t\t{SERVED}", 1)
     packed = gzip.compress(html.encode(), 9, mtime=0) if html else b""
     tag = hashlib.sha256(packed).hexdigest()[:32]
     text = (f"/* made by tools/embed.py */\n#define PAGE_LENGTH {len(packed)}\n"

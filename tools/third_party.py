@@ -8,7 +8,8 @@
 third_party/parts.json lists the parts; texts come from the packages themselves: LICENSE of npm
 packages, Debian's copyright files and the common licences that these name. A check tells, and does
 not compare, packages that are not installed or of another upstream version. MAP is the link map of
-the core: every object of others in it belongs to a listed package.
+the core: every object of others in it belongs to a listed package, or is the archive that was built
+of its source (tools/wasm_zstd).
 """
 import json
 import pathlib
@@ -139,11 +140,12 @@ def map_problems(path, parts):
     files = set(re.findall(r"(?<!\S)(\S+?\.(?:a|o))(?=[(:\s])", text))
     files = sorted(file for file in files if not file.startswith("src/"))
     listed = {part.get("debian") for part in parts if part["in"] == "core"}
+    built = {part["archive"]: part["debian"] for part in parts if "archive" in part}
     owners = set()
     for file in files:
         found = subprocess.run(["dpkg-query", "-S", str(pathlib.Path(file).resolve())],
                                capture_output=True, text=True, check=False).stdout
-        owner = found.split(":")[0] or file
+        owner = found.split(":")[0] or built.get(pathlib.Path(file).name) or file
         owners.add(owner)
         if owner not in listed:
             yield f"{path}: '{file}' of {owner} is not in third_party/parts.json"

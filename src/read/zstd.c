@@ -12,6 +12,14 @@
 #define LEVEL 9
 #define LEVEL_FAST 3
 
+#ifdef __wasm__
+/* The page reads: its libzstd is the decoder alone, and what is written stays as it is. */
+static void zstd_compress(const char *bytes, size_t length, int level, struct ss_text *out)
+{
+	(void)level;
+	ss_text_add(out, bytes, length);
+}
+#else
 static void zstd_compress(const char *bytes, size_t length, int level, struct ss_text *out)
 {
 	size_t room = ZSTD_compressBound(length), written;
@@ -26,6 +34,7 @@ static void zstd_compress(const char *bytes, size_t length, int level, struct ss
 	out->length += written;
 	out->data[out->length] = '\0';
 }
+#endif
 
 void ss_zstd_write(const char *bytes, size_t length, struct ss_text *out)
 {

@@ -15,7 +15,8 @@
  *
  * Calls return 0 when they fail, and ss_wasm_error() says why. Every call may grow the
  * memory, which detaches views that JavaScript has on it: make them anew after each call.
- * gzip and zstd are not built in; the browser and Node decompress by themselves.
+ * gzip is not built in, because the browser and Node decompress it by themselves; zstd is, where
+ * tools/wasm_zstd was run.
  *
  * The module has no state besides its handles. It imports from "stepscope"
  *

@@ -11,10 +11,10 @@ import { Root } from "./shell/root";
 import { beginTheme } from "./shell/theme";
 import "./style.css";
 
-/* A drop that no part of the page takes would lead to the file itself, away from the page. */
-function refuseDrops(): void {
-	for (const name of ["dragover", "drop"] as const)
-		addEventListener(name, (event) => event.preventDefault());
+/* `stepscope serve` says in the page that it came from there. */
+function isServed(): boolean {
+	const mark = document.querySelector('meta[name="stepscope-served"]');
+	return mark !== null && location.protocol.startsWith("http");
 }
 
 /* Where a report opens: `stepscope report --link` wrote it. */
@@ -25,7 +25,6 @@ function embeddedPlace(): string {
 
 function begin(root: HTMLElement): void {
 	beginTheme();
-	refuseDrops();
 	/* The token stands where the view's address will stand: it is taken first. */
 	const token = takeToken();
 	const openers = findOpeners();
@@ -40,6 +39,7 @@ function begin(root: HTMLElement): void {
 			openers={openers}
 			stays={given !== null}
 			named={token ? named : []}
+			keyless={!token && isServed()}
 		/>,
 		root,
 	);

@@ -3,9 +3,11 @@
  * drops.mjs - files and folders from the system's file manager, dropped through the browser's
  * own protocol: what a page may do with them depends on where it was opened from.
  */
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { sentence } from "./figures.mjs";
 import { check, equal, PAGE } from "./harness.mjs";
 import { verdictOf } from "./ways.mjs";
@@ -91,15 +93,122 @@ async function compared(harness) {
 	}
 }
 
-/* Beside the place for it a drop opens nothing, and the page stays. */
+/* Anywhere on the page, not only in the middle of it. */
 async function beside(harness) {
 	const page = await harness.open(pathToFileURL(PAGE).href);
-	const [path] = tracesOf(harness.simulate("gpu1-fp32-matmul"));
-	await drop(page, page.getByRole("heading", { name: "Large traces" }), [path]);
-	await page.waitForTimeout(300);
-	check(page.url().endsWith("index.html"), "the browser left the page for the file");
-	await zone(page).waitFor();
+	const folder = harness.simulate("gpu1-fp32-matmul");
+	await drop(page, page.getByRole("heading", { name: "stepscope" }), tracesOf(folder));
+	equal(await verdictOf(page), sentence(harness.json("diagnose", folder)), "the verdict");
+	check(page.url().includes("index.html"), "the browser left the page for the file");
 	await harness.close(page);
+}
+
+/* .zst and packs as `stepscope pack` writes them; a trace beside its pack is not read twice. */
+async function compressed(harness) {
+	const folder = harness.simulate("ddp8-slow");
+	const zst = join(harness.scratch, "zst-run");
+	const packs = join(harness.scratch, "pack-run");
+	for (const top of [zst, packs]) mkdirSync(top, { recursive: true });
+	for (const path of tracesOf(folder)) {
+		const name = path.split("/").at(-1).replace(".gz", "");
+		writeFileSync(join(zst, name), gunzipSync(readFileSync(path)));
+		spawnSync("zstd", ["-q", "--rm", join(zst, name)]);
+		cpSync(path, join(packs, `${name}.gz`));
+	}
+	harness.command("pack", packs);
+	const said = sentence(harness.json("diagnose", folder));
+	for (const top of [zst, packs]) {
+		const page = await harness.open(pathToFileURL(PAGE).href);
+		await drop(page, zone(page), [top]);
+		equal(await verdictOf(page), said, `the verdict of ${top.split("/").at(-1)}`);
+		const words = await page.locator(".header .run-words").innerText();
+		check(words.startsWith("8 ranks"), `${top}: the header says ${words}`);
+		await harness.close(page);
+	}
+	/* what comes before damage is read, as the command reads it */
+	const broken = join(harness.scratch, "broken.json.zst");
+	const bytes = readFileSync(join(zst, "rank0.json.zst"));
+	bytes.fill(0x5a, bytes.length >> 1, (bytes.length >> 1) + 64);
+	writeFileSync(broken, bytes);
+	const page = await harness.open(pathToFileURL(PAGE).href);
+	await drop(page, zone(page), [broken]);
+	equal(
+		await verdictOf(page),
+		sentence(harness.json("diagnose", broken)),
+		"of a broken file",
+	);
+	await harness.close(page);
+}
+
+/* On an open run it is asked what the files are. */
+async function onOpenRun(harness) {
+	const [first, ...rest] = tracesOf(harness.simulate("ddp8-slow"));
+	const page = await harness.open(pathToFileURL(PAGE).href);
+	await drop(page, zone(page), [first]);
+	await verdictOf(page);
+	const words = page.locator(".header .run-words");
+	check((await words.innerText()).startsWith("1 rank"), "one file is not one rank");
+	const dialog = page.getByRole("dialog", { name: /dropped file/ });
+	const middle = page.locator("#tab-body");
+	await drop(page, middle, rest);
+	await dialog.getByRole("button", { name: "Cancel" }).click();
+	check((await words.innerText()).startsWith("1 rank"), "Cancel opens the files");
+	await drop(page, middle, rest);
+	await dialog.getByRole("button", { name: "Add to this run" }).click();
+	equal(
+		await verdictOf(page),
+		sentence(harness.json("diagnose", harness.simulate("ddp8-slow"))),
+		"the verdict of all ranks",
+	);
+	await drop(page, middle, tracesOf(harness.simulate("ddp8-healthy")));
+	await dialog.getByRole("button", { name: "Compare with this run" }).click();
+	await page
+		.getByRole("tabpanel", { name: "Compare" })
+		.getByText(/B's step takes/)
+		.waitFor();
+	await drop(page, page.locator("#tab-body"), tracesOf(harness.simulate("gpu1-fp32-matmul")));
+	await dialog.getByRole("button", { name: "Open instead" }).click();
+	await page.getByRole("tab", { name: "Verdict" }).click();
+	equal(
+		await verdictOf(page),
+		sentence(harness.json("diagnose", harness.simulate("gpu1-fp32-matmul"))),
+		"the verdict of the files that replaced the run",
+	);
+	await harness.close(page);
+}
+
+/* What loads says how much memory it takes, and Cancel ends it at once. */
+async function cancelled(harness) {
+	const path = join(harness.scratch, "large.json");
+	const [trace] = tracesOf(harness.simulate("gpu1-fp32-matmul"));
+	const events = JSON.parse(gunzipSync(readFileSync(trace))).traceEvents;
+	const text = JSON.stringify(events).slice(1, -1);
+	const copies = Math.ceil(150e6 / text.length);
+	writeFileSync(path, `{"traceEvents":[${Array(copies).fill(text).join(",")}]}`);
+	const page = await harness.open(pathToFileURL(PAGE).href);
+	await drop(page, zone(page), [path]);
+	await page.getByText(/of memory; a page can use 4.29 GB/).waitFor();
+	await page.getByText(/MB of \d+ MB/).waitFor();
+	const begin = performance.now();
+	await page.getByRole("button", { name: "Cancel" }).click();
+	await zone(page).waitFor();
+	check(performance.now() - begin < 2000, "Cancel takes longer than two seconds");
+	await harness.close(page);
+}
+
+/* The address of a server without its token. */
+async function keyless(harness) {
+	const { link } = await harness.serve(harness.simulate("gpu1-fp32-matmul"));
+	const page = await harness.open(link.replace(/#.*$/, ""));
+	await page
+		.getByRole("alert")
+		.getByText(/no token/)
+		.waitFor();
+	await harness.close(page);
+	const disk = await harness.open(pathToFileURL(PAGE).href);
+	await zone(disk).waitFor();
+	equal(await disk.getByRole("alert").count(), 0, "alerts on a page from disk");
+	await harness.close(disk);
 }
 
 export const dropTests = [
@@ -107,5 +216,9 @@ export const dropTests = [
 	{ name: "drops: a folder on a page from disk", run: folder },
 	{ name: "drops: a folder without traces", run: empty },
 	{ name: "drops: a second run on Compare, of a page and of a report", run: compared },
-	{ name: "drops: beside the place for them", run: beside },
+	{ name: "drops: anywhere on the page", run: beside },
+	{ name: "drops: zstd and packs", run: compressed },
+	{ name: "drops: on a run that is open", run: onOpenRun },
+	{ name: "drops: memory is said, Cancel ends it", run: cancelled },
+	{ name: "drops: an address without its token", run: keyless },
 ];

@@ -184,7 +184,9 @@ async function elsewhere(harness) {
 	const own = await harness.open(pathToFileURL(PAGE).href);
 	await own.getByRole("button", { name: /demo/ }).click();
 	await verdictOf(own);
-	equal(await own.getByRole("tab", { name: "SQL" }).count(), 0, "tabs for SQL without a server");
+	await own.getByRole("tab", { name: "SQL" }).click();
+	await own.getByText(/SQL needs the command/).waitFor();
+	await own.getByText("stepscope serve PATH").waitFor();
 	await harness.close(own);
 }
 

@@ -91,7 +91,7 @@ static enum ss_status unpack_check_table(const struct unpacking *unpacking, stru
 						  : ss_unpack_fail(err, "its length is wrong");
 }
 
-/* The sentence is for the viewer, whose core has no zstd. */
+/* The sentence is for builds without libzstd. */
 static enum ss_status unpack_check_form(const struct unpacking *unpacking, struct ss_error *err)
 {
 	for (uint32_t i = 0; !ss_zstd_is_here && i < SS_PARTS; i++)

@@ -89,6 +89,7 @@ export function httpTransport(token: string): Transport {
 
 	return {
 		place: location.host,
+		files: [],
 		compare: null,
 		link: (address) => linkTo(address, token),
 		async open(progress: (progress: Progress) => void) {

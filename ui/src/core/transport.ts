@@ -19,6 +19,7 @@ export interface Progress {
 	doneBytes: number;
 	totalBytes: number;
 	events: number;
+	memoryBytes?: number; /* that the core has taken; only where it runs in this page */
 }
 
 /* Progress of a slow answer. */
@@ -49,6 +50,8 @@ export interface Transport {
 	ask(target: string, signal?: AbortSignal): Promise<Reply>;
 	/* Reports from time to time what the core is working on; null: nothing slow. */
 	watch(told: (work: Work | null) => void): () => void;
+	/* Files that were opened here; none where they came from elsewhere. */
+	readonly files: readonly Picked[];
 	/* Adds a run to compare with; null where that is not possible. */
 	compare: ((files: Picked[], progress: (progress: Progress) => void) => Promise<void>) | null;
 	/* A link that opens the same place elsewhere; null where what is open has no address. */

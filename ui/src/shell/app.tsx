@@ -52,8 +52,7 @@ function Frame({ opened, onClose, closes }: AppProps) {
 	const id = useView((view) => view.tab);
 	/* Without a trace there is only memory to look at. */
 	const alone = !opened.job.files.length && opened.job.snapshots.length > 0;
-	const offered = TABS.filter(({ needs }) => !needs || opened.routes.includes(needs));
-	const tabs = alone ? TABS.filter((one) => one.id === "memory") : offered;
+	const tabs = alone ? TABS.filter((one) => one.id === "memory") : TABS;
 	const tab = tabs.find((one) => one.id === id) ?? tabs[0];
 	const [helped, help] = useState(false);
 	const [gone, returns] = useGone();

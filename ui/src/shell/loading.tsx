@@ -17,6 +17,16 @@ function wordsOf(progress: Progress): string {
 	return words.join(" · ") || "starting…";
 }
 
+/* What 32 bits can name. */
+const PAGE_BYTES = 2 ** 32;
+
+/* A page that fills up says so before it fails. */
+function memoryWords(bytes: number): string {
+	const said = `${formatBytes(bytes)} of memory; a page can use ${formatBytes(PAGE_BYTES)}`;
+	const tight = bytes > PAGE_BYTES * 0.75;
+	return tight ? `${said}. \`stepscope serve\` has no such limit.` : said;
+}
+
 export function LoadingScreen(props: {
 	progress: Progress | null;
 	error: string | null;
@@ -41,6 +51,9 @@ export function LoadingScreen(props: {
 					/>
 					<p aria-live="off">
 						{progress ? wordsOf(progress) : "starting…"}
+					</p>
+					<p class="soft" aria-live="off">
+						{progress?.memoryBytes ? memoryWords(progress.memoryBytes) : ""}
 					</p>
 					<p class="soft loading-path mono">{progress?.path ?? ""}</p>
 				</>

@@ -8,8 +8,6 @@ export interface Tab {
 	id: string; /* in the address */
 	title: string;
 	component: ComponentType;
-	/* A route that it cannot do without: where the core does not offer it, there is no tab. */
-	needs?: string;
 	/* Stands beside the title, such as a number of notes. */
 	mark?: ComponentType;
 }

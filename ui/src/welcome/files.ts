@@ -9,7 +9,11 @@
 import type { Picked } from "../core/transport";
 
 /* In folders only what looks like a trace is taken: checkpoints lie there too. */
-const TRACE = /\.(json|json\.gz|json\.zst|gz|zst|pickle|pkl)$/i;
+const TRACE = /\.(json|gz|zst|pickle|pkl|stepscope|digest)$/i;
+
+/* `stepscope pack` writes it beside the trace, and it says the same. */
+const PACK = /\.stepscope$/i;
+const PACKED = /\.json(\.gz|\.zst)?$/i;
 
 /* A folder with more than this is not a folder of ranks. */
 const MOST_FILES = 4096;
@@ -121,9 +125,15 @@ async function filesOf(dropped: Dropped): Promise<Picked[]> {
 	return folder ? within(folderOfEntry(folder, folder.name)) : [];
 }
 
+/* In their order; a trace beside its pack is left out, as the command does. */
 function byPath(files: Picked[]): Picked[] {
 	const numbers = new Intl.Collator("en", { numeric: true });
-	return files.sort((a, b) => numbers.compare(a.path, b.path));
+	const packs = new Set(
+		files.filter(({ path }) => PACK.test(path)).map(({ path }) => path.replace(PACK, "")),
+	);
+	return files
+		.filter(({ path }) => !PACKED.test(path) || !packs.has(path.replace(PACKED, "")))
+		.sort((a, b) => numbers.compare(a.path, b.path));
 }
 
 export async function droppedFiles(data: DataTransfer): Promise<Picked[]> {

@@ -6,7 +6,7 @@ import { useState } from "preact/hooks";
 import type { Openers, Picked, Transport } from "../core/transport";
 import { Copy } from "../parts/copy";
 import { ThemeButton } from "../shell/header";
-import { chosenFiles, droppedFiles } from "./files";
+import { chosenFiles } from "./files";
 import "./welcome.css";
 
 const RECORD = `from torch.profiler import profile, schedule, tensorboard_trace_handler
@@ -19,8 +19,8 @@ with profile(schedule=schedule(wait=10, warmup=3, active=5, repeat=1),
         prof.step()`;
 
 const KINDS =
-	".json, .json.gz or .json.zst from torch.profiler, .pickle for memory snapshots. " +
-	"Your files stay on this machine.";
+	".json, .json.gz or .json.zst from torch.profiler, .stepscope of `stepscope pack`, .pickle " +
+	"for memory snapshots. Your files stay on this machine.";
 
 const SNAPSHOT = `torch.cuda.memory._record_memory_history(max_entries=1_000_000)
 train_steps()
@@ -34,36 +34,19 @@ function asFolder(input: HTMLInputElement | null): void {
 }
 
 function Drop({ openers, onOpen }: { openers: Openers; onOpen: (transport: Transport) => void }) {
-	const [over, hover] = useState(false);
 	const [said, say] = useState("");
 	const take = (files: Picked[]) => {
 		if (files.length) onOpen(openers.openFiles(files));
-		else say("No trace found there: need .json, .json.gz, .json.zst or .pickle files.");
+		else say("No trace found there.");
 	};
 	const choose = (folder: boolean) => (event: { currentTarget: HTMLInputElement }) =>
 		take(chosenFiles(event.currentTarget.files ?? new DataTransfer().files, folder));
 
 	return (
-		<section
-			class={over ? "drop over" : "drop"}
-			aria-label="Open traces"
-			onDragOver={(event) => {
-				event.preventDefault();
-				hover(true);
-			}}
-			onDragLeave={() => hover(false)}
-			onDrop={(event) => {
-				event.preventDefault();
-				hover(false);
-				if (!event.dataTransfer) return;
-				droppedFiles(event.dataTransfer).then(take, (error: unknown) =>
-					say(error instanceof Error ? error.message : String(error)),
-				);
-			}}
-		>
+		<section class="drop" aria-label="Open traces">
 			<p class="drop-words">
-				Drop profiler traces or memory snapshots here: one file, all
-				ranks, or a folder
+				Drop profiler traces or memory snapshots anywhere on this page: one
+				file, all ranks, or a folder
 			</p>
 			<p class="drop-ways">
 				<label class="button main">
@@ -103,8 +86,20 @@ function Code({ text }: { text: string }) {
 	);
 }
 
+/* The server answers nobody without the token, so the page can only say what is missing. */
+function Keyless() {
+	return (
+		<p class="keyless" role="alert">
+			This address has no token, so the server at {location.host} does not show its
+			traces. Open the whole link that <code>stepscope serve</code> printed; it ends in{" "}
+			<code>#token=…</code>
+		</p>
+	);
+}
+
 export function Welcome(props: {
 	openers: Openers | null;
+	keyless: boolean;
 	onOpen: (transport: Transport) => void;
 }) {
 	return (
@@ -116,6 +111,7 @@ export function Welcome(props: {
 			<p class="lead">
 				See where a training step spends its time, why, and what to change.
 			</p>
+			{props.keyless ? <Keyless /> : null}
 			{props.openers ? (
 				<Drop openers={props.openers} onOpen={props.onOpen} />
 			) : (

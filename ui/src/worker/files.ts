@@ -2,10 +2,13 @@
 /*
  * files.ts - the bytes of dropped files, for a core that reads them synchronously.
  *
- * Plain files are read slice by slice as the core asks. The browser unpacks compressed files
- * first, one at a time; their pieces are freed as soon as the core has taken them.
+ * Files are read slice by slice as the core asks. The browser unpacks gzip first, one file at a
+ * time; the pieces are freed as soon as the core has taken them.
  */
 import type { Reader } from "./module";
+
+/* How much of a file is unpacked, and into how much. */
+type Told = (done: number, unpacked: number) => void;
 
 /* Large enough that the calls cost nothing, small beside what a trace takes. */
 const SLICE_BYTES = 4 << 20;
@@ -46,13 +49,14 @@ function piecesReader(pieces: Uint8Array[]): Reader {
 }
 
 /* All of a gzip stream; where it breaks off, what came before. */
-async function unpack(file: Blob, told: (done: number) => void): Promise<Uint8Array[]> {
+async function unpack(file: Blob, told: Told): Promise<Uint8Array[]> {
 	const pieces: Uint8Array[] = [];
 	let packed = 0;
+	let plainBytes = 0;
 	const counted = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
 		transform(piece, out) {
 			packed += piece.length;
-			told(packed);
+			told(packed, plainBytes);
 			out.enqueue(piece);
 		},
 	});
@@ -65,6 +69,7 @@ async function unpack(file: Blob, told: (done: number) => void): Promise<Uint8Ar
 		for (;;) {
 			const { done, value } = await reader.read();
 			if (done) return pieces;
+			plainBytes += value.length;
 			if (value.length) pieces.push(value);
 		}
 	} catch (error) {
@@ -76,11 +81,14 @@ async function unpack(file: Blob, told: (done: number) => void): Promise<Uint8Ar
 export interface Pulled {
 	reader: Reader;
 	bytes: number; /* that the reader gives */
+	waits(): number; /* bytes in memory that the reader has yet to give */
 }
 
-export async function pull(file: Blob, told: (done: number) => void): Promise<Pulled> {
-	if (!(await isGzip(file))) return { reader: plainReader(file), bytes: file.size };
+/* zstd, packs and plain files are read as they are: the core knows them. */
+export async function pull(file: Blob, told: Told): Promise<Pulled> {
+	if (!(await isGzip(file)))
+		return { reader: plainReader(file), bytes: file.size, waits: () => 0 };
 	const pieces = await unpack(file, told);
-	const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-	return { reader: piecesReader(pieces), bytes };
+	const sum = () => pieces.reduce((all, piece) => all + piece.length, 0);
+	return { reader: piecesReader(pieces), bytes: sum(), waits: sum };
 }

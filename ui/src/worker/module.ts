@@ -119,6 +119,11 @@ export class Core {
 		throw new CoreError(limited ? `${sentence}. ${TOO_LARGE}` : sentence);
 	}
 
+	/* Of the core alone: what the browser unpacks is beside it. */
+	memoryBytes(): number {
+		return this.exports.memory.buffer.byteLength;
+	}
+
 	begin(): void {
 		this.check(this.exports.ss_wasm_begin(this.handle));
 	}

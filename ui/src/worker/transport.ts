@@ -133,10 +133,15 @@ function sourcesOf(files: Picked[]): Source[] {
 	return files.map(({ path, file }) => ({ name: path, blob: file }));
 }
 
-function transport(place: string, first: WithoutId<Order>[]): Transport {
+function transport(
+	place: string,
+	first: WithoutId<Order>[],
+	files: readonly Picked[] = [],
+): Transport {
 	const desk = new Desk();
 	return {
 		place,
+		files,
 		async open(progress) {
 			await desk.order({ kind: "load", core: coreText() });
 			for (const order of first) await desk.order(order, progress);
@@ -158,7 +163,7 @@ function transport(place: string, first: WithoutId<Order>[]): Transport {
 }
 
 export function openFiles(files: Picked[]): Transport {
-	return transport("this page", [{ kind: "open", sources: sourcesOf(files) }]);
+	return transport("this page", [{ kind: "open", sources: sourcesOf(files) }], files);
 }
 
 export function openDemo(): Transport {

@@ -38,6 +38,7 @@ class Teller {
 	private last = 0;
 	events = 0; /* of the files before, */
 	bytes = 0; /* and these */
+	unpacked = 0; /* bytes that wait for the core */
 
 	constructor(
 		private id: number,
@@ -55,6 +56,7 @@ class Teller {
 		const progress = {
 			...{ doing, share, path, file, files },
 			...{ doneBytes, totalBytes, events },
+			memoryBytes: needed().memoryBytes() + this.unpacked,
 		};
 		tell({ id: this.id, kind: "progress", progress });
 	}
@@ -78,16 +80,19 @@ async function open(id: number, sources: Source[]): Promise<void> {
 
 		teller.tell(source.name, file, 0, size, 0);
 		/* unpacking is half of the way, reading the other half */
-		const pulled = await pull(blob, (done) =>
-			teller.tell(source.name, file, done / 2, size, 0),
-		);
+		const pulled = await pull(blob, (done, unpacked) => {
+			teller.unpacked = unpacked;
+			teller.tell(source.name, file, done / 2, size, 0);
+		});
 		needed().add(source.name, pulled.bytes, pulled.reader, (done, total, count) => {
 			events = count;
+			teller.unpacked = pulled.waits();
 			const part = total ? 0.5 + done / total / 2 : 0.5;
 			teller.tell(source.name, file, size * part, size, count);
 		});
 		teller.events += events;
 		teller.bytes += size;
+		teller.unpacked = 0;
 	}
 	needed().end();
 }

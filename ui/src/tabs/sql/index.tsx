@@ -5,6 +5,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
 import { store, useView } from "../../core/store";
+import { CopyBox } from "../../parts/copy-box";
 import { Failed, Loading, Nothing } from "../../parts/state";
 import type { Tab } from "../tab";
 import { Editor } from "./editor";
@@ -193,6 +194,24 @@ function Desk({ schema }: { schema: SqlSchema }) {
 }
 
 function Sql() {
+	const { routes } = useOpened();
+	return routes.includes("sql") ? <Served /> : <Unserved />;
+}
+
+/* A database is ten times the page: the command loads the one that is installed. */
+function Unserved() {
+	return (
+		<div class="page">
+			<Nothing>
+				SQL needs the command: a page from disk, a report and dropped files have no
+				database. Start the viewer with it:
+			</Nothing>
+			<CopyBox label="command" text="stepscope serve PATH" />
+		</div>
+	);
+}
+
+function Served() {
 	const { client } = useOpened();
 	const loaded = useLoaded(() => client.json<SqlSchema>("sql-schema"), [client]);
 
@@ -207,4 +226,4 @@ function Sql() {
 	return <Desk schema={loaded.value} />;
 }
 
-export const sqlTab: Tab = { id: "sql", title: "SQL", component: Sql, needs: "sql" };
+export const sqlTab: Tab = { id: "sql", title: "SQL", component: Sql };
