@@ -91,6 +91,11 @@ static const char *const noise_names[] = {
 	"torch::unwind", "CapturedTraceback", "gather_with_cpp", "PyEval", "PyObject", "PyFunction",
 	"_start",        "__libc_start",      "PyMethod",        "PyType", "Py_"
 };
+/* The allocator, and what only makes a tensor without values: the call above them is the reason. */
+static const char *const allocating_names[] = { "CachingAllocator", "Allocator::allocate",
+						"StorageImpl",      "::empty",
+						"_empty",           "empty_strided",
+						"create_out",       "set_output_" };
 static const char *const setup_names[] = { "_apply",
 					   "__init__",
 					   "reset_parameters",
@@ -186,6 +191,9 @@ static unsigned other_flags(const struct ss_snapshot_frame_parts *parts)
 	for (size_t i = 0; i < SS_COUNT(noise_names); i++)
 		if (text_contains(name, length, noise_names[i]))
 			flags |= SS_FRAME_NOISE;
+	for (size_t i = 0; i < SS_COUNT(allocating_names); i++)
+		if (text_contains(name, length, allocating_names[i]))
+			flags |= SS_FRAME_ALLOCATES;
 	return flags;
 }
 

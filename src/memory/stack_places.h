@@ -37,7 +37,7 @@ enum ss_frame_flag {
 	SS_FRAME_NODE = 1 << 8,       /* of autograd's graph: MmBackward0 */
 	SS_FRAME_TORCH = 1 << 9,      /* of torch itself */
 	SS_FRAME_CALLING = 1 << 10,   /* how a module is called: around every forward() */
-	SS_FRAME_ALLOCATES = 1 << 11, /* an operator that only allocates: aten::empty */
+	SS_FRAME_ALLOCATES = 1 << 11, /* only allocates: aten::empty, the allocator */
 	SS_FRAME_MODULE = 1 << 12,    /* a module of a trace: nn.Module: Block_3 */
 };
 

@@ -181,9 +181,13 @@ void ss_snapshot_add_stack(const struct ss_snapshot_subject *subject, uint32_t s
 {
 	const struct ss_stacks *stacks = &subject->snapshot->stacks;
 	const struct ss_frame_list *list = &stacks->items[stack];
-	uint32_t shown = 0;
+	uint32_t shown = 0, first = 0;
 
-	for (uint32_t i = 0;
+	/* from the call that needed the memory on; a stack of nothing else is shown as it is */
+	while (first < list->count && subject->spots->flags[stacks->frames[list->first + first]] &
+					      (SS_FRAME_ALLOCATES | SS_FRAME_NOISE))
+		first++;
+	for (uint32_t i = first < list->count ? first : 0;
 	     i < list->count && shown < STACK_FRAMES_MAX && out->length <= SS_TEXT_MAX; i++) {
 		uint32_t frame = stacks->frames[list->first + i];
 		const char *line;

@@ -17,6 +17,7 @@ import { dropTests } from "./drops.mjs";
 import { noteTests } from "./notes.mjs";
 import { notebookTests } from "./notebook.mjs";
 import { factTests } from "./facts.mjs";
+import { flameTests } from "./flame.mjs";
 import { fleetTests } from "./fleet.mjs";
 import { guideTests } from "./guides.mjs";
 import { jumpTests } from "./jumps.mjs";
@@ -55,6 +56,7 @@ export const TESTS = [
 	...tipTests,
 	...totalTests,
 	...chartTests,
+	...flameTests,
 	...defaultTests,
 	...timelineTests,
 	...noteTests,

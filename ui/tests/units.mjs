@@ -207,7 +207,7 @@ async function budgets() {
 }
 
 async function trees() {
-	const { readStacks, colorOf, foundIn } = await load("tabs/modules/flame-model.ts");
+	const { readStacks, colorOf, foundIn } = await load("tabs/flame/flame-model.ts");
 	const { readTree, seen, firstOpen } = await load("tabs/modules/tree-model.ts");
 	const root = readStacks(
 		table(

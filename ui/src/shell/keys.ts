@@ -37,6 +37,15 @@ export const KEYS: KeyGroup[] = [
 		],
 	},
 	{
+		title: "Flame graph",
+		keys: [
+			{ keys: "← → ↑ ↓", does: "move between frames" },
+			{ keys: "Enter W", does: "zoom to the frame" },
+			{ keys: "Backspace S", does: "zoom to its caller" },
+			{ keys: "Esc", does: "show everything" },
+		],
+	},
+	{
 		title: "SQL",
 		keys: [
 			{ keys: "Ctrl+Enter", does: "run the query" },

@@ -5,6 +5,7 @@
 import { timelineTab } from "../timeline/timeline";
 import { communicationTab } from "./communication";
 import { compareTab } from "./compare";
+import { flameTab } from "./flame";
 import { gapsTab } from "./gaps";
 import { kernelsTab } from "./kernels";
 import { memoryTab } from "./memory";
@@ -29,6 +30,7 @@ export const TABS: Tab[] = [
 	ranksTab,
 	memoryTab,
 	modulesTab,
+	flameTab,
 	stepsTab,
 	compareTab,
 	sqlTab,

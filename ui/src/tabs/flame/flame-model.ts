@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flame-model.ts - a tree of times for flame graphs, from stacks or from modules.
+ * flame-model.ts - a tree of times for flame graphs: from stacks, from calls, in the order of time.
  */
 import { COLORS } from "../../core/colors";
 import type { Cell, TableDocument } from "../../core/types";
+import { plural } from "../../core/words";
+import { shortName } from "../../parts/names";
 import type { RangeAnswer } from "../../timeline/answers";
+import { NO_LABEL, type Sheet } from "../../timeline/decode";
 
 export interface Frame {
 	name: string;
 	depth: number;
-	total: number; /* with all below */
+	total: number /* with all below */;
 	calls: number;
 	parent: Frame | null;
 	children: Frame[];
-	start: number; /* from the left edge, in the unit of total */
-	color?: string; /* if known; otherwise it follows from the name */
+	start: number /* from the left edge, in the unit of total */;
+	color?: string /* if known; otherwise it follows from the name */;
 }
 
 function newFrame(name: string, parent: Frame | null): Frame {
@@ -44,8 +47,24 @@ function numberOf(cell: Cell | undefined): number {
 	return typeof cell === "number" ? cell : 0;
 }
 
+/* What frames are summed by; each keeps the last frame, which took the time. */
+export type By = "calls" | "thread" | "module" | "line";
+
+const PYTHON_LINE = /\(\d+\): /;
+const MODULE = /^nn\.Module: /;
+
+export function foldStack(frames: string[], by: By): string[] {
+	if (by === "thread") return frames;
+	const calls = frames.filter((frame, at) => at > 0 || !/^thread /.test(frame));
+	if (by === "calls") return calls;
+	const kept = calls
+		.slice(0, -1)
+		.filter((frame) => (by === "module" ? MODULE : PYTHON_LINE).test(frame));
+	return [...(kept.length ? kept : [`(no ${by} around it)`]), ...calls.slice(-1)];
+}
+
 /* Rows of the view stacks: frames between semicolons, outermost first. */
-export function readStacks(table: TableDocument): Frame {
+export function readStacks(table: TableDocument, by: By = "thread"): Frame {
 	const [stack = -1, time = -1, calls = -1] = columnsOf(table, "stack", "time_ns", "calls");
 	const root = newFrame("all", null);
 	const known = new Map<Frame, Map<string, Frame>>();
@@ -56,7 +75,7 @@ export function readStacks(table: TableDocument): Frame {
 		let frame = root;
 		root.total += total;
 		root.calls += count;
-		for (const name of String(row[stack] ?? "").split(";")) {
+		for (const name of foldStack(String(row[stack] ?? "").split(";"), by)) {
 			let named = known.get(frame);
 			if (!named) {
 				named = new Map();
@@ -102,6 +121,68 @@ export function readCalls(answer: Pick<RangeAnswer, "tree" | "texts" | "tree_res
 	return root;
 }
 
+/*
+ * Slices of a track in the order of time. What is around a slice is the one above it that covers
+ * its middle; those too short for the window come as one, without a name.
+ */
+export function readTrack(sheet: Sheet, track: number): Frame {
+	const root = newFrame("all", null);
+	let above: Frame[] = [root];
+	root.total = sheet.to - sheet.from;
+	for (const lane of sheet.tracks.get(track) ?? []) {
+		const row: Frame[] = [];
+		let at = 0;
+		for (let i = lane.begin; i < lane.end; i++) {
+			const start = Math.max(0, (sheet.start[i] ?? 0) - sheet.from);
+			const end = Math.min(
+				root.total,
+				(sheet.start[i] ?? 0) + (sheet.dur[i] ?? 0) - sheet.from,
+			);
+			const middle = (start + end) / 2;
+			const ends = (one: Frame | undefined) =>
+				one ? one.start + one.total : Infinity;
+			while (at + 1 < above.length && ends(above[at]) < middle) at++;
+			const around = above[at];
+			if (!around || end <= start) continue;
+			const count = sheet.count[i] ?? 1;
+			const label = sheet.label[i] ?? NO_LABEL;
+			const name =
+				label === NO_LABEL
+					? plural(count, "short call")
+					: (sheet.labels[label] ?? "");
+			const own =
+				middle >= around.start && middle <= ends(around) ? around : root;
+			const frame = {
+				...newFrame(name, own),
+				start,
+				total: end - start,
+				calls: count,
+			};
+			frame.color = COLORS[sheet.color[i] ?? 0] ?? "other";
+			own.children.push(frame);
+			row.push(frame);
+		}
+		if (row.length) above = row;
+	}
+	return root;
+}
+
+/* Frames whose name holds the text, callers first. */
+export function hitsOf(root: Frame, text: string): Frame[] {
+	const wanted = text.toLowerCase();
+	const found: Frame[] = [];
+	const open = [root];
+	for (let frame = open.pop(); frame; frame = open.pop()) {
+		if (frame.parent && wanted && frame.name.toLowerCase().includes(wanted))
+			found.push(frame);
+		for (let i = frame.children.length; i-- > 0; ) {
+			const child = frame.children[i];
+			if (child) open.push(child);
+		}
+	}
+	return found;
+}
+
 /* Outermost frames whose name holds the text, letters of either case, and their time. */
 export function foundIn(root: Frame, text: string): { count: number; total: number } {
 	const wanted = text.toLowerCase();
@@ -128,7 +209,14 @@ export function pathOf(frame: Frame): string[] {
 export function shortFrame(name: string): string {
 	const line = /^(?:.*\/)?([^/]+\(\d+\): .*)$/.exec(name);
 	if (line) return line[1] ?? name;
-	return name.replace(/^nn\.Module: /, "");
+	return shortName(name.replace(MODULE, ""), 0);
+}
+
+/* What fits, cut at the outside: files and namespaces go, the function at the end stays. */
+export function clipFrame(name: string, letters: number): string {
+	const text = shortFrame(name);
+	if (text.length <= letters) return text;
+	return letters < 2 ? "" : `…${text.slice(text.length - letters + 1)}`;
 }
 
 /* What a colour means everywhere: kernels, copies, communication, operators, Python. */

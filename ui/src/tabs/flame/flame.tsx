@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flame.tsx - stacks as an icicle chart: callers on top, width is time. Click or Enter zooms.
+ * flame.tsx - stacks as an icicle chart: callers on top, width is time. Click, wheel or keys zoom.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { COLORS, readPalette } from "../../core/colors";
 import { formatNs, formatPercent } from "../../core/format";
 import { plural } from "../../core/words";
 import { beginDrawing, tokenOf, useTheme, useWidth } from "../../parts/surface";
-import { colorOf, foundIn, type Frame, pathOf, shortFrame } from "./flame-model";
+import { clipFrame, colorOf, foundIn, type Frame, hitsOf, pathOf, shortFrame } from "./flame-model";
+import "./flame.css";
 
 const HINT = "Click a frame to zoom, Escape to go back.";
-const LABEL = "Stacks by time. Arrow keys move between frames, Enter zooms, Escape shows all.";
+const LABEL =
+	"Stacks by time. Arrow keys move between frames, Enter or W zooms in, S goes back to the " +
+	"caller, Escape shows all.";
 
 const ROW = 20;
 /* Narrower frames are not drawn, and text only where some letters fit. */
@@ -55,10 +58,9 @@ function firstZoom(root: Frame): Frame {
 	return frame;
 }
 
-/* Letters that fit, measured once per font: all are about as wide. */
-function clipText(context: CanvasRenderingContext2D, text: string, width: number): string {
-	const letters = Math.floor(width / (context.measureText("0").width || 7));
-	return text.length <= letters ? text : `${text.slice(0, Math.max(0, letters - 1))}…`;
+/* Letters that fit: all are about as wide. */
+function lettersIn(context: CanvasRenderingContext2D, width: number): number {
+	return Math.floor(width / (context.measureText("0").width || 7));
 }
 
 function draw(
@@ -82,7 +84,7 @@ function draw(
 			context.globalAlpha = 1;
 			context.fillStyle = dim ? soft : back;
 			context.fillText(
-				clipText(context, shortFrame(frame.name), width - 8),
+				clipFrame(frame.name, lettersIn(context, width - 8)),
 				x + 4,
 				y + ROW / 2,
 			);
@@ -125,7 +127,8 @@ function stepFrom(frame: Frame, key: string): Frame | null {
 	return null;
 }
 
-export function Flame({ root, search }: { root: Frame; search: string }) {
+/* `hit` counts through the frames that are found: each shows the next one. */
+export function Flame({ root, search, hit = 0 }: { root: Frame; search: string; hit?: number }) {
 	const [place, width] = useWidth<HTMLDivElement>();
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const [zoom, setZoom] = useState<Frame>(() => firstZoom(root));
@@ -135,6 +138,13 @@ export function Flame({ root, search }: { root: Frame; search: string }) {
 	const shown = useMemo(() => layOut(zoom, width), [zoom, width]);
 	const height = shown.reduce((most, one) => Math.max(most, one.y + ROW), ROW);
 
+	useEffect(() => {
+		const hits = hit ? hitsOf(root, search) : [];
+		const next = hits[(hit - 1) % Math.max(1, hits.length)];
+		if (!next) return;
+		activate(next);
+		setZoom(next.parent ?? next);
+	}, [hit]);
 	useEffect(() => {
 		if (!canvas.current || !width) return;
 		const context = beginDrawing(canvas.current, width, height);
@@ -153,9 +163,9 @@ export function Flame({ root, search }: { root: Frame; search: string }) {
 	function keys(event: KeyboardEvent): void {
 		const next = stepFrom(active ?? zoom, event.key);
 		if (next) activate(next);
-		else if (event.key === "Enter" && active) setZoom(active);
-		else if ((event.key === "Escape" || event.key === "Backspace") && zoom.parent)
-			setZoom(event.key === "Escape" ? root : zoom.parent);
+		else if (/^(Enter|[wW+])$/.test(event.key) && active) setZoom(active);
+		else if (/^(Backspace|[sS-])$/.test(event.key) && zoom.parent) setZoom(zoom.parent);
+		else if (event.key === "Escape" && zoom !== root) setZoom(root);
 		else return;
 		event.preventDefault();
 		event.stopPropagation();
