@@ -3,7 +3,8 @@
  * compare.mjs - two runs side by side.
  */
 import { time } from "./figures.mjs";
-import { check } from "./harness.mjs";
+import { check, equal } from "./harness.mjs";
+import { load } from "./load.mjs";
 import { verdictOf } from "./ways.mjs";
 
 async function compared(harness) {
@@ -23,4 +24,113 @@ async function compared(harness) {
 	await harness.close(page);
 }
 
-export const compareTests = [{ name: "compare: two runs of one job", run: compared }];
+/* Findings come first, then both steps on one axis, with one cursor and what changed in it. */
+async function aligned(harness) {
+	const before = harness.simulate("ddp8-slow");
+	const after = harness.simulate("ddp8-healthy");
+	const { link } = await harness.serve(before, "--compare", after);
+	const page = await harness.open(link.replace("#", "#/compare?"));
+	const panel = page.getByRole("tabpanel", { name: "Compare" });
+	const findings = panel.getByRole("table", { name: /Findings of both runs/ });
+	await findings.waitFor({ timeout: 30_000 });
+	for (const { title, level } of harness.json("diagnose", before).findings)
+		if (level === "warning")
+			await findings
+				.getByRole("row")
+				.filter({ hasText: title })
+				.getByText("gone in B")
+				.waitFor();
+	const axis = panel.getByRole("application", { name: /Both runs on one axis/ });
+	await axis.getByRole("img", { name: /Run B/ }).waitFor();
+	const table = panel.getByRole("table", { name: /What changed most/ });
+	await table.waitFor();
+	/* one cursor: it stands at the same place on both */
+	const box = await axis.getByRole("img", { name: /Run A/ }).boundingBox();
+	await page.mouse.move(box.x + box.width / 3, box.y + 40);
+	const cursors = axis.locator(".aligned-cursor");
+	equal(await cursors.count(), 2, "cursors");
+	const [x, y] = await cursors.evaluateAll((all) => all.map((one) => one.style.left));
+	equal(x, y, "where the cursors stand");
+	await panel.getByText(/· at \d/).waitFor();
+	/* what is visible is summed: the route range says the same of it */
+	const caption = () => table.locator("caption").innerText();
+	const whole = await caption();
+	await axis.focus();
+	for (const key of ["w", "w", "w"]) await page.keyboard.press(key);
+	await page.waitForFunction(
+		(was) => document.querySelector(".aligned-table caption")?.innerText !== was,
+		whole,
+	);
+	check((await table.getByRole("row").count()) > 1, "nothing is summed");
+	await panel.getByRole("combobox", { name: "Rank of both runs" }).selectOption("rank 3");
+	await page.waitForURL(/pair=rank/);
+	await axis.waitFor();
+	check((await panel.getByRole("alert").count()) === 0, "the tab shows an error");
+	await harness.close(page);
+}
+
+/* One rank against eight: the page says that they differ. */
+async function differ(harness) {
+	const { link } = await harness.serve(
+		harness.simulate("ddp8-healthy"),
+		"--compare",
+		harness.simulate("gpu1-fp32-matmul"),
+	);
+	const page = await harness.open(link.replace("#", "#/compare?"));
+	const said = page.getByRole("list", { name: "In what the runs differ" });
+	await said.getByText(/A has 8 ranks, B 1 rank/).waitFor({ timeout: 30_000 });
+	await harness.close(page);
+}
+
+async function units() {
+	const model = await load("tabs/compare/aligned-model.ts");
+	const finding = (rule, cost_ns) => ({ rule, cost_ns, title: rule, level: "warning" });
+	equal(
+		model
+			.findingsOf(
+				[finding("gone", 50), finding("same", 100), finding("more", 10)],
+				[finding("same", 101), finding("more", 30), finding("new", 5)],
+			)
+			.map(({ rule, state }) => [rule, state]),
+		[
+			["gone", "gone"],
+			["more", "larger"],
+			["new", "new"],
+			["same", "same"],
+		],
+		"findings by what changed",
+	);
+	const name = (text, self_ns) => ({ where: "device", name: text, self_ns, count: 1 });
+	equal(
+		model
+			.differencesOf([name("mm", 10), name("add", 7)], [name("mm", 30)])
+			.map((one) => [one.name, one.a, one.b, one.change]),
+		[
+			["mm", 10, 30, 20],
+			["add", 7, null, -7],
+		],
+		"operators by what changed",
+	);
+	const file = (rank, device) => ({
+		rank,
+		device,
+		problem: null,
+		steps: [{ dropped: null }],
+	});
+	const job = (...files) => ({ files });
+	const said = model.unlike(job(file(0, "NVIDIA A100")), job(file(0, "NVIDIA H100")));
+	equal(said, ["The machines differ: A ran on A100, B on H100."], "machines");
+	const pairs = model.pairsOf(job(file(0), file(1)), job(file(1), file(2)));
+	equal(
+		pairs.map((one) => one.title),
+		["rank 1"],
+		"ranks of both",
+	);
+}
+
+export const compareTests = [
+	{ name: "unit: compare: findings, operators, machines", run: units },
+	{ name: "compare: two runs of one job", run: compared },
+	{ name: "compare: both steps on one axis, findings first", run: aligned },
+	{ name: "compare: runs that differ", run: differ },
+];

@@ -2,6 +2,7 @@
 /*
  * two-runs.tsx - both verdicts, the change in step time, and tables of both runs.
  */
+import { useMemo } from "preact/hooks";
 import { useOpened, useLoaded } from "../../core/context";
 import type { Client } from "../../core/client";
 import { formatNs } from "../../core/format";
@@ -12,6 +13,8 @@ import { Chips } from "../../parts/chips";
 import { Failed, Loading } from "../../parts/state";
 import { type Budget, baseOf, budgetOf, hostBudgetOf, speedUp } from "../verdict/model";
 import "../verdict/verdict.css";
+import { AlignedRuns } from "./aligned";
+import { FindingChanges, Unlike } from "./findings";
 import { JoinedTable, TABLES } from "./joined-table";
 import { changesOf } from "./model";
 import { StepChange } from "./waterfall";
@@ -66,18 +69,6 @@ function Card({ letter, run }: { letter: string; run: Run }) {
 				)}
 			</p>
 			<p class="soft">{told.step_ns ? baseOf(told) : ""}</p>
-			<ol>
-				{told.findings
-					.filter((finding) => finding.level === "warning")
-					.map((finding) => (
-						<li key={finding.title}>
-							{finding.title}
-							{finding.cost_ns === null
-								? ""
-								: `: saves ${formatNs(finding.cost_ns)}`}
-						</li>
-					))}
-			</ol>
 		</section>
 	);
 }
@@ -106,8 +97,12 @@ export function TwoRuns() {
 	const { client } = useOpened();
 	const loaded = useLoaded(() => loadRuns(client), [client]);
 	const table = useView((view) => view.own.table) || TABLES[0]?.id || "";
+	const jobs = useMemo<[Job, Job] | null>(
+		() => loaded.value && [loaded.value[0].job, loaded.value[1].job],
+		[loaded.value],
+	);
 
-	if (!loaded.value)
+	if (!loaded.value || !jobs)
 		return (
 			<div class="page">
 				{loaded.state === "failed" ? (
@@ -124,6 +119,9 @@ export function TwoRuns() {
 			<div class="compare-sentence">
 				<Sentence a={a.told} b={b.told} />
 			</div>
+			<Unlike a={a.job} b={b.job} />
+			<FindingChanges a={a.told} b={b.told} />
+			<AlignedRuns jobs={jobs} />
 			<div class="compare-cards">
 				<Card letter="A" run={a} />
 				<Card letter="B" run={b} />

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * aligned.tsx - the same step of both runs, one above the other on one axis: one cursor, one zoom,
+ * and how the operators of what is visible differ.
+ */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Client } from "../../core/client";
+import { COLORS, readPalette } from "../../core/colors";
+import { useLoaded, useOpened } from "../../core/context";
+import { formatNs } from "../../core/format";
+import { store, useView } from "../../core/store";
+import type { Job, JobFile, Step, Track, Tracks } from "../../core/types";
+import { Failed, Loading } from "../../parts/state";
+import { beginDrawing, tokenOf, useTheme, useWidth } from "../../parts/surface";
+import type { RangeAnswer } from "../../timeline/answers";
+import { decodeTiles, NO_LABEL, type Sheet } from "../../timeline/decode";
+import { clipFrame } from "../flame/flame-model";
+import { differencesOf, pairsOf, rowsOf, stepsOf } from "./aligned-model";
+
+const LANE = 14;
+const LANES = 5; /* of a row */
+const GAP = 4;
+const HEAD = 16; /* the name of a row */
+const MOST_DIFFERENCES = 12;
+const LETTER = 6;
+
+/* From the start of the step. */
+interface Span {
+	from: number;
+	to: number;
+}
+
+interface Side {
+	letter: string;
+	run: number;
+	file: JobFile;
+	step: Step;
+	rows: Track[];
+}
+
+interface Drawn {
+	side: Side;
+	sheet: Sheet | null;
+}
+
+function heightOf(side: Side): number {
+	return side.rows.reduce(
+		(sum, row) => sum + HEAD + Math.min(LANES, row.lanes) * LANE + GAP,
+		0,
+	);
+}
+
+function sidesOf(client: Client, files: [JobFile, JobFile], at: number): Promise<Side[]> {
+	return Promise.all(
+		files.map(async (file, run) => {
+			const of = { file: file.file, ...(run ? { run } : {}) };
+			const { tracks } = await client.json<Tracks>("tracks", of);
+			const steps = stepsOf(file);
+			const step = steps[Math.min(at, steps.length - 1)] as Step;
+			return { letter: run ? "B" : "A", run, file, step, rows: rowsOf(tracks) };
+		}),
+	);
+}
+
+async function sheetOf(client: Client, side: Side, span: Span, pixels: number): Promise<Sheet> {
+	const { start_ns } = side.step;
+	const asked = {
+		...{ file: side.file.file, tracks: side.rows.map((row) => row.track).join(",") },
+		...{
+			from: Math.max(0, Math.round(start_ns + span.from)),
+			to: Math.round(start_ns + span.to),
+		},
+		...{ pixels, ...(side.run ? { run: side.run } : {}) },
+	};
+	return decodeTiles((await client.bytes("tiles", asked)).bytes);
+}
+
+/* The entry under a point of the drawing. */
+function entryAt(drawn: Drawn, span: Span, width: number, x: number, y: number): number | null {
+	const { side, sheet } = drawn;
+	if (!sheet) return null;
+	const time = side.step.start_ns + span.from + (x / width) * (span.to - span.from);
+	let top = 0;
+	for (const row of side.rows) {
+		const lane = Math.floor((y - top - HEAD) / LANE);
+		const lanes = Math.min(LANES, row.lanes);
+		top += HEAD + lanes * LANE + GAP;
+		if (y >= top || lane < 0 || lane >= lanes) continue;
+		const found = sheet.tracks.get(row.track)?.find((one) => one.lane === lane);
+		for (let i = found?.begin ?? 0; found && i < found.end; i++) {
+			const start = sheet.start[i] ?? 0;
+			if (time >= start && time < start + (sheet.dur[i] ?? 0)) return i;
+		}
+	}
+	return null;
+}
+
+function nameOf(sheet: Sheet, i: number): string {
+	const label = sheet.label[i] ?? NO_LABEL;
+	return label === NO_LABEL ? `${sheet.count[i]} short calls` : (sheet.labels[label] ?? "");
+}
+
+function paint(
+	context: CanvasRenderingContext2D,
+	{ side, sheet }: Drawn,
+	span: Span,
+	width: number,
+): void {
+	const palette = readPalette();
+	const scale = width / Math.max(1, span.to - span.from);
+	const zero = side.step.start_ns + span.from;
+	const [back, soft, faint] = [tokenOf("--back"), tokenOf("--soft"), tokenOf("--faint")];
+	const length = side.step.end_ns - side.step.start_ns;
+	context.font = `11px ${tokenOf("--font")}`;
+	context.textBaseline = "middle";
+	/* beyond the end of the step */
+	context.fillStyle = faint;
+	context.fillRect((length - span.from) * scale, 0, width, heightOf(side));
+	let top = 0;
+	for (const row of side.rows) {
+		context.fillStyle = soft;
+		context.fillText(row.name, 2, top + HEAD / 2);
+		for (const lane of sheet?.tracks.get(row.track) ?? []) {
+			if (!sheet || lane.lane >= LANES) continue;
+			const y = top + HEAD + lane.lane * LANE;
+			for (let i = lane.begin; i < lane.end; i++) {
+				const x = ((sheet.start[i] ?? 0) - zero) * scale;
+				const wide = (sheet.dur[i] ?? 0) * scale;
+				if (x + wide < 0 || x > width) continue;
+				context.fillStyle =
+					palette[sheet.color[i] ?? COLORS.indexOf("other")] ?? "";
+				context.fillRect(x, y, Math.max(0.5, wide - 0.5), LANE - 1);
+				const seen = Math.min(wide, x + wide, width - x) - 4;
+				if (seen < LETTER * 5) continue;
+				context.fillStyle = back;
+				const text = clipFrame(nameOf(sheet, i), Math.floor(seen / LETTER));
+				context.fillText(text, Math.max(0, x) + 2, y + LANE / 2);
+			}
+		}
+		top += HEAD + Math.min(LANES, row.lanes) * LANE + GAP;
+	}
+}
+
+interface LaneProps {
+	drawn: Drawn;
+	span: Span;
+	width: number;
+	cursor: number | null /* pixels */;
+	onPoint: (x: number | null, said: string) => void;
+}
+
+function Lanes({ drawn, span, width, cursor, onPoint }: LaneProps) {
+	const canvas = useRef<HTMLCanvasElement>(null);
+	const theme = useTheme();
+	const { side, sheet } = drawn;
+	const height = heightOf(side);
+	const rowNames = side.rows.map((row) => row.name).join(", ");
+
+	useEffect(() => {
+		if (!canvas.current || !width) return;
+		const context = beginDrawing(canvas.current, width, height);
+		if (context) paint(context, drawn, span, width);
+	}, [sheet, span, width, theme]);
+	return (
+		<div class="aligned-run">
+			<h4>
+				{side.letter}: step {side.step.number},{" "}
+				{formatNs(side.step.end_ns - side.step.start_ns)}
+			</h4>
+			<div class="aligned-rows">
+				<canvas
+					ref={canvas}
+					role="img"
+					aria-label={`Run ${side.letter}: ${rowNames}`}
+					onMouseMove={(event) => {
+						const { offsetX: x, offsetY: y } = event;
+						const i = entryAt(drawn, span, width, x, y);
+						const said =
+							i === null || !sheet
+								? ""
+								: `${side.letter}: ${nameOf(sheet, i)}, ${formatNs(sheet.dur[i])}`;
+						onPoint(x, said);
+					}}
+					onMouseLeave={() => onPoint(null, "")}
+				/>
+				{cursor === null ? null : (
+					<i class="aligned-cursor" style={{ left: `${cursor}px` }} />
+				)}
+			</div>
+		</div>
+	);
+}
+
+/* Operators of what both windows show. */
+function Differences({ sides, span }: { sides: Side[]; span: Span }) {
+	const { client } = useOpened();
+	const loaded = useLoaded(async () => {
+		/* wheels turn faster than sums are made */
+		await new Promise((resolve) => setTimeout(resolve, 200));
+		const answers = await Promise.all(
+			sides.map(({ file, step, run }) =>
+				client.json<RangeAnswer>("range", {
+					...{
+						files: file.file,
+						limit: 400,
+						...(run ? { run } : {}),
+					},
+					from: Math.max(0, Math.round(step.start_ns + span.from)),
+					to: Math.round(
+						step.start_ns +
+							Math.min(
+								span.to,
+								step.end_ns - step.start_ns,
+							),
+					),
+				}),
+			),
+		);
+		return differencesOf(answers[0]?.names ?? [], answers[1]?.names ?? []);
+	}, [sides, span.from, span.to]);
+
+	if (!loaded.value)
+		return loaded.state === "failed" ? (
+			<Failed error={loaded.error} />
+		) : (
+			<Loading what="Summing what is visible …" />
+		);
+	return (
+		<table class="compare-findings aligned-table">
+			<caption>
+				What changed most in the visible {formatNs(span.to - span.from)},
+				own time
+			</caption>
+			<thead>
+				<tr>
+					<th scope="col">operator or kernel</th>
+					<th scope="col">A</th>
+					<th scope="col">B</th>
+					<th scope="col">change</th>
+				</tr>
+			</thead>
+			<tbody>
+				{loaded.value.slice(0, MOST_DIFFERENCES).map((one) => (
+					<tr key={`${one.where} ${one.name}`}>
+						<th scope="row" title={one.name}>
+							{clipFrame(one.name, 72)}{" "}
+							<span class="soft">{one.where}</span>
+						</th>
+						<td>{formatNs(one.a)}</td>
+						<td>{formatNs(one.b)}</td>
+						<td
+							class={
+								one.change > 0
+									? "worse"
+									: one.change < 0
+										? "better"
+										: ""
+							}
+						>
+							{one.change > 0
+								? "▲ +"
+								: one.change < 0
+									? "▼ −"
+									: ""}
+							{formatNs(Math.abs(one.change))}
+						</td>
+					</tr>
+				))}
+			</tbody>
+		</table>
+	);
+}
+
+const AXIS = "Both runs on one axis. W and S zoom, A and D pan, R shows the whole step.";
+
+const LEAST_NS = 100;
+
+/* One window for both: wheel zooms at the pointer, drag pans, keys do both. */
+function useSpan(whole: number) {
+	const [span, change] = useState<Span>({ from: 0, to: whole });
+	const set = (from: number, length: number) => {
+		const wide = Math.min(whole, Math.max(LEAST_NS, length));
+		const begin = Math.min(Math.max(0, from), whole - wide);
+		change({ from: begin, to: begin + wide });
+	};
+	const zoom = (by: number, at = 0.5) =>
+		set(span.from + (span.to - span.from) * at * (1 - by), (span.to - span.from) * by);
+	const pan = (by: number) =>
+		set(span.from + by * (span.to - span.from), span.to - span.from);
+	useEffect(() => change({ from: 0, to: whole }), [whole]);
+	return { span, zoom, pan, all: () => change({ from: 0, to: whole }) };
+}
+
+function Aligned({ sides }: { sides: Side[] }) {
+	const { client } = useOpened();
+	const [place, width] = useWidth<HTMLDivElement>();
+	const whole = Math.max(...sides.map(({ step }) => step.end_ns - step.start_ns));
+	const { span, zoom, pan, all } = useSpan(whole);
+	const [point, move] = useState<{ x: number | null; said: string }>({ x: null, said: "" });
+	const held = useRef<number | null>(null);
+	const wheel = useRef<(event: WheelEvent) => void>(() => {});
+	const loaded = useLoaded(
+		() =>
+			width
+				? Promise.all(
+						sides.map((side) =>
+							sheetOf(client, side, span, width),
+						),
+					)
+				: Promise.resolve([]),
+		[sides, span.from, span.to, width],
+	);
+	const drawn = useMemo(
+		() => sides.map((side, i) => ({ side, sheet: loaded.value?.[i] ?? null })),
+		[sides, loaded.value],
+	);
+	const time =
+		point.x === null
+			? null
+			: span.from + (point.x / Math.max(1, width)) * (span.to - span.from);
+
+	wheel.current = (event) => {
+		if (event.shiftKey) return pan(Math.sign(event.deltaY) * 0.1);
+		const box = place.current?.getBoundingClientRect();
+		zoom(
+			event.deltaY > 0 ? 1.25 : 0.8,
+			box ? (event.clientX - box.left) / box.width : 0.5,
+		);
+	};
+	useEffect(() => {
+		const turn = (event: WheelEvent) => {
+			event.preventDefault();
+			wheel.current(event);
+		};
+		place.current?.addEventListener("wheel", turn, { passive: false });
+		return () => place.current?.removeEventListener("wheel", turn);
+	}, []);
+	const keys = (event: KeyboardEvent) => {
+		const key = event.key.toLowerCase();
+		if (key === "w" || key === "+") zoom(0.6);
+		else if (key === "s" || key === "-") zoom(1 / 0.6);
+		else if (key === "a" || key === "arrowleft") pan(-0.2);
+		else if (key === "d" || key === "arrowright") pan(0.2);
+		else if (key === "r" || key === "home") all();
+		else return;
+		event.preventDefault();
+		event.stopPropagation();
+	};
+	return (
+		<>
+			<div
+				class="aligned"
+				ref={place}
+				tabIndex={0}
+				role="application"
+				aria-label={AXIS}
+				onKeyDown={keys}
+				onMouseDown={(event) => {
+					held.current = event.clientX;
+				}}
+				onMouseUp={() => {
+					held.current = null;
+				}}
+				onMouseMove={(event) => {
+					if (held.current === null || !event.buttons) return;
+					pan((held.current - event.clientX) / Math.max(1, width));
+					held.current = event.clientX;
+				}}
+			>
+				{drawn.map((one) => (
+					<Lanes
+						key={one.side.letter}
+						drawn={one}
+						{...{ span, width }}
+						cursor={point.x}
+						onPoint={(x, said) => move({ x, said })}
+					/>
+				))}
+			</div>
+			<p class="soft aligned-says" aria-live="polite">
+				{formatNs(span.from)} to {formatNs(span.to)} of the step
+				{time === null ? "" : ` · at ${formatNs(time)}`}
+				{point.said ? ` · ${point.said}` : ""}
+			</p>
+			<Differences {...{ sides, span }} />
+		</>
+	);
+}
+
+export function AlignedRuns({ jobs }: { jobs: [Job, Job] }) {
+	const { client } = useOpened();
+	const pairs = useMemo(() => pairsOf(...jobs), [jobs]);
+	const chosen = useView((view) => view.own.pair);
+	const at = Number(useView((view) => view.own.at) || "0");
+	const pair = pairs.find((one) => one.title === chosen) ?? pairs[0];
+	const counts = pair?.files.map((file) => stepsOf(file).length) ?? [];
+	const loaded = useLoaded(
+		() => (pair ? sidesOf(client, pair.files, at) : Promise.resolve([])),
+		[client, pair, at],
+	);
+
+	if (!pair)
+		return <p class="soft">No rank is in both runs, so there is nothing to align.</p>;
+	return (
+		<section aria-label="Both runs on one axis">
+			<p class="aligned-tools">
+				<select
+					class="select"
+					aria-label="Rank of both runs"
+					value={pair.title}
+					onChange={(event) =>
+						store.setOwn({ pair: event.currentTarget.value })
+					}
+				>
+					{pairs.map((one) => (
+						<option key={one.title}>{one.title}</option>
+					))}
+				</select>
+				<select
+					class="select"
+					aria-label="Step of both runs"
+					value={String(at)}
+					onChange={(event) =>
+						store.setOwn({ at: event.currentTarget.value })
+					}
+				>
+					{Array.from({ length: Math.max(1, ...counts) }, (_, i) => (
+						<option key={i} value={String(i)}>
+							step {i + 1} of A and of B
+						</option>
+					))}
+				</select>
+				<span class="soft">
+					Both begin where the step begins. Wheel zooms, drag pans.
+					{counts[0] !== counts[1]
+						? ` A has ${counts[0]} whole steps, B ${counts[1]}: ` +
+							"the last one of a run stands for those that it lacks."
+						: ""}
+				</span>
+			</p>
+			{loaded.value?.length === 2 ? (
+				<Aligned key={`${pair.title} ${at}`} sides={loaded.value} />
+			) : loaded.state === "failed" ? (
+				<Failed error={loaded.error} />
+			) : (
+				<Loading what="Reading the rows of both runs …" />
+			)}
+		</section>
+	);
+}
