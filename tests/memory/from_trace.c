@@ -135,7 +135,7 @@ static const struct {
 	{ "without Python the operator that does more than allocate", "holders/line",
 	  EVENTS(STEP("7", "0", "9"), OP("aten::linear", "0", "9"), OP("aten::addmm", "1", "7"),
 		 OP("aten::empty", "2", "5"), CUDA("3", "64", "8", "8")),
-	  "line,stack", "aten::addmm,aten::empty < aten::addmm < aten::linear" },
+	  "line,stack", "aten::addmm,aten::addmm < aten::linear" },
 	{ "or the one that allocates, where there is no other", "holders/line",
 	  EVENTS(OP("aten::empty", "2", "5"), CUDA("3", "64", "8", "8")), "line", "aten::empty" },
 	{ "a cell of a notebook", "holders/line",
@@ -146,8 +146,7 @@ static const struct {
 		 CALLED("aten::empty", "1", "5", "torch/conv.py(3): f;net.py(14): forward"),
 		 CUDA("3", "64", "8", "8")),
 	  "line,category,stack",
-	  "net.py:14 (forward),activation,aten::empty < aten::conv2d < conv.py:3 (f) < net.py:14 "
-	  "(forward)" },
+	  "net.py:14 (forward),activation,aten::conv2d < conv.py:3 (f) < net.py:14 (forward)" },
 	{ "calls that opened a range have returned", "holders/line",
 	  EVENTS(FRAME("train.py(3): f", "0", "40"), FRAME("own.py(9): __enter__", "1", "2"),
 		 NOTE("n", "2", "30"), OP("aten::mm", "5", "2"), CUDA("6", "64", "8", "8")),

@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { check, equal, TRACES } from "./harness.mjs";
+import { load } from "./load.mjs";
 import { openTimeline } from "./notes.mjs";
 
 const MODULES = join(TRACES, "cuda/rtx3060_stacks.json.gz");
@@ -133,6 +134,83 @@ async function readable(harness) {
 	}
 }
 
+/*
+ * What people with protanopia and deuteranopia see: the matrices of Machado, Oliveira and Fernandes
+ * (A Physiologically-based Model for Simulation of Color Vision Deficiency, 2009), severity 1.0, on
+ * linear red, green and blue.
+ */
+const SEEN = {
+	"normal sight": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+	protanopia: [
+		[0.152286, 1.052583, -0.204868],
+		[0.114503, 0.786281, 0.099216],
+		[-0.003882, -0.048116, 1.051998],
+	],
+	deuteranopia: [
+		[0.367322, 0.860646, -0.227968],
+		[0.280085, 0.672501, 0.047413],
+		[-0.01182, 0.04294, 0.968881],
+	],
+};
+
+function times(matrix, vector) {
+	return matrix.map((row) => row.reduce((sum, value, i) => sum + value * vector[i], 0));
+}
+
+/* CIELAB, D65. */
+function labOf(rgb, matrix) {
+	const linear = rgb.map((value) => {
+		const one = value / 255;
+		return one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4;
+	});
+	const seen = times(matrix, linear).map((value) => Math.min(1, Math.max(0, value)));
+	const xyz = times(
+		[
+			[0.4124564, 0.3575761, 0.1804375],
+			[0.2126729, 0.7151522, 0.072175],
+			[0.0193339, 0.119192, 0.9503041],
+		],
+		seen,
+	);
+	const white = [0.95047, 1, 1.08883];
+	const [x, y, z] = xyz.map((value, i) => {
+		const part = value / white[i];
+		return part > 216 / 24389 ? Math.cbrt(part) : ((24389 / 27) * part + 16) / 116;
+	});
+	return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+/* CIE76: any two categories can be neighbours on the timeline and in a bar. */
+const APART = 12;
+
+async function apart(harness) {
+	const { link } = await harness.serve(harness.simulate("gpu1-fp32-matmul"));
+	const { COLORS } = await load("core/colors.ts");
+	const names = COLORS.map((name) => `--c-${name}`);
+	for (const colorScheme of ["light", "dark"]) {
+		const page = await openTimeline(harness, link, "", { colorScheme });
+		const [back, ...colors] = await tokens(page, ["--back", ...names]);
+		for (const [i, color] of colors.entries())
+			check(
+				contrast(color, back) >= 3,
+				`${colorScheme}: ${names[i]} has ${contrast(color, back).toFixed(2)}:1`,
+			);
+		for (const [sight, matrix] of Object.entries(SEEN)) {
+			const labs = colors.map((color) => labOf(color, matrix));
+			for (const [i, a] of labs.entries())
+				for (const [j, b] of labs.slice(0, i).entries()) {
+					const far = Math.hypot(...a.map((value, k) => value - b[k]));
+					check(
+						far >= APART,
+						`${colorScheme}, ${sight}: ${names[i]} and ${names[j]} are ` +
+							`${far.toFixed(1)} apart`,
+					);
+				}
+		}
+		await harness.close(page);
+	}
+}
+
 /* "copy all" has what the route tells, as JSON. */
 async function args(harness) {
 	const folder = harness.simulate("ddp8-slow");
@@ -166,5 +244,6 @@ export const colorTests = [
 	{ name: "colours: by phase, in the address and in the legend", run: phases },
 	{ name: "colours: by module, and what is not recorded", run: modules },
 	{ name: "colours: 3:1 in both themes", run: readable },
+	{ name: "colours: apart for protan and deutan readers", run: apart },
 	{ name: "slice: copies all arguments", run: args },
 ];

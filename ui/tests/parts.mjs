@@ -3,7 +3,7 @@
  * parts.mjs - the page's own reckoning without a browser: names, order, units, scope, address.
  * Expected values are written by hand.
  */
-import { equal } from "./harness.mjs";
+import { check, equal } from "./harness.mjs";
 import { load } from "./load.mjs";
 
 function column(name, type, index, more = {}) {
@@ -110,11 +110,11 @@ async function order() {
 }
 
 async function units() {
-	const { drawColumn, exactly, formatIn } = await load("parts/columns.ts");
+	const { drawColumn, exactly, formatChange, formatIn } = await load("parts/columns.ts");
 	const ns = drawColumn(column("total_ns", "ns", 0), [
 		[151_427_702],
 		[3_000_000],
-		[400],
+		[2_000_000],
 		[null],
 	]);
 	equal([ns.heading, ns.unit], ["total", "ms"], "one unit a column");
@@ -129,12 +129,38 @@ async function units() {
 		"nothing known: no column",
 	);
 	equal(drawColumn(column("x_ns", "ns", 0), []), null, "no rows: no column");
+	equal(formatChange(ns, 400), "< +0.01", "a small change has its sign behind the <");
+	equal(formatChange(ns, -3_000_000), "−3.00", "a change");
+	const mixed = drawColumn(column("total_ns", "ns", 0), [[151_427_702], [3_000_000], [400]]);
+	equal([mixed.heading, mixed.unit], ["total", ""], "far apart: no unit in the head");
+	equal(
+		[151_427_702, 3_000_000, 400].map((value) => formatIn(mixed, value)),
+		["151 ms", "3 ms", "400 ns"],
+		"more than three decades: a unit in each cell",
+	);
 	const bytes = drawColumn(column("size_bytes", "bytes", 0), [[-2_000_000]]);
 	equal([bytes.unit, formatIn(bytes, -2_000_000)], ["MB", "-2.00"], "below zero");
 	const count = drawColumn(column("calls", "count", 0), [[12_345]]);
 	equal(formatIn(count, 12_345), "12,345", "counts");
 	const id = drawColumn(column("rank", "id", 0), [[1000]]);
 	equal(formatIn(id, 1000), "1000", "numbers of ranks have no commas");
+}
+
+/* 1,024 bars on 500 pixels: bands of neighbours, each with its median and its reach. */
+async function bands() {
+	const { bandsOf } = await load("parts/bands.ts");
+	const bars = Array.from({ length: 1024 }, (_, i) => ({
+		id: String(i),
+		label: String(i),
+		title: `rank ${i}`,
+		parts: [i % 10, 5],
+	}));
+	const found = bandsOf(bars, 500);
+	check(found.length <= 125, `${found.length} bands on 500 pixels`);
+	equal(found[0].reach, { low: 5, high: 13 }, "the reach of the first nine");
+	equal(found[0].parts, [4, 5], "the median of the first nine");
+	equal(found.at(-1).title.includes("to 1023:"), true, "the last band ends with the last bar");
+	equal(bandsOf(bars.slice(0, 100), 500).length, 100, "bars that have room stay");
 }
 
 async function spread() {
@@ -347,6 +373,7 @@ export const partUnits = [
 	{ name: "unit: short names", run: names },
 	{ name: "unit: order and filter of rows", run: order },
 	{ name: "unit: units of columns", run: units },
+	{ name: "unit: bands of bars", run: bands },
 	{ name: "unit: tables over all ranks", run: spread },
 	{ name: "unit: address of the page", run: address },
 	{ name: "unit: parts sum to their whole", run: sums },

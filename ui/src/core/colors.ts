@@ -2,8 +2,10 @@
 /*
  * colors.ts - what colours mean, the same everywhere: the numbers of docs/formats/viewer.md.
  * The values are in style.css (--c-compute ...), one set per theme: Okabe and Ito's palette,
- * darkened or lightened to 3:1 against the background. The extra hues were chosen so that any two
- * are at least 16 apart in CIELAB under each of three simulated kinds of colour blindness.
+ * darkened or lightened to 3:1 against the background and moved as little as it takes so that any
+ * two are at least 12 apart in CIELAB for protan and deutan readers (tests/colors.mjs). The extra
+ * hues were chosen so that any two are at least 16 apart under three simulated kinds of colour
+ * blindness.
  */
 import type { PartLook } from "./types";
 

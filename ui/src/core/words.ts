@@ -5,8 +5,8 @@
 import { formatNs } from "./format";
 import type { Job } from "./types";
 
-export function plural(count: number, one: string): string {
-	return `${count.toLocaleString("en-US")} ${one}${count === 1 ? "" : "s"}`;
+export function plural(count: number, one: string, many = `${one}s`): string {
+	return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 }
 
 /* How far clocks may be apart. Ranks of one host have one clock: there is nothing between them. */

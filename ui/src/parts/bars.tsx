@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bars.tsx - a stacked bar chart, such as steps by activity. SVG; at most as many bars as there
- * are pixels.
+ * bars.tsx - a stacked bar chart, such as steps by activity, as wide as its place. SVG; where there
+ * are more bars than room, bands of them (bands.ts).
  */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { formatNs } from "../core/format";
+import { formatCount, formatNs } from "../core/format";
+import { bandsOf, wholeOf } from "./bands";
 import "./bars.css";
 
 export interface BarKind {
@@ -25,6 +26,8 @@ export interface Bar {
 	marks?: boolean;
 	/* A sign above it, such as an outlier's. */
 	sign?: string;
+	/* Of a band: its lowest and its highest bar. */
+	reach?: { low: number; high: number };
 }
 
 interface Props {
@@ -44,7 +47,7 @@ const HALF_LETTER = 4;
 const LEFT = 64;
 const BELOW = 20;
 const ABOVE = 14;
-const WIDEST = 56;
+const WIDEST = 96;
 
 /* A round number of units that gives three to six lines. */
 export function tickStep(most: number): number {
@@ -163,14 +166,14 @@ interface Frame {
 
 function frameOf(width: number, height: number, count: number, most: number): Frame {
 	const floor = height - BELOW;
-	const pitch = Math.min(WIDEST * 1.4, (width - LEFT) / Math.max(1, count));
+	const pitch = (width - LEFT) / Math.max(1, count);
 	return {
 		width,
 		height,
 		floor,
 		scale: (floor - ABOVE) / most,
 		pitch,
-		thick: Math.max(1, pitch * (pitch > 6 ? 0.72 : 1)),
+		thick: Math.min(WIDEST, Math.max(1, Math.round(pitch * 0.72))),
 	};
 }
 
@@ -227,10 +230,19 @@ function Column(props: {
 			<title>{bar.title}</title>
 			<rect class="hit" x={left} y={0} width={pitch} height={height} />
 			<Stack {...{ bar, kinds, x, width: thick, scale, floor }} />
+			{bar.reach ? (
+				<line
+					class="bar-reach"
+					x1={middle}
+					x2={middle}
+					y1={floor - bar.reach.low * scale}
+					y2={floor - bar.reach.high * scale}
+				/>
+			) : null}
 			{bar.sign ? (
 				<text
 					x={middle}
-					y={floor - wholeOf(bar) * scale - 3}
+					y={floor - (bar.reach?.high ?? wholeOf(bar)) * scale - 3}
 					text-anchor="middle"
 				>
 					{bar.sign}
@@ -247,10 +259,6 @@ function Column(props: {
 			) : null}
 		</g>
 	);
-}
-
-function wholeOf(bar: Bar): number {
-	return bar.parts.reduce((all, part) => all + part, 0);
 }
 
 /* Pixels that a label needs. */
@@ -274,9 +282,11 @@ function onKey(event: KeyboardEvent): void {
 	event.stopPropagation();
 }
 
-export function Bars({ label, kinds, bars, chosen, onChoose, height = 180, level }: Props) {
+export function Bars({ label, kinds, bars: all, chosen, onChoose, height = 180, level }: Props) {
 	const [box, width] = useWidth();
-	const most = Math.max(1, level?.value ?? 0, ...bars.map(wholeOf));
+	const bars = bandsOf(all, width - LEFT);
+	const least = Math.max(1, level?.value ?? 0);
+	const most = all.reduce((high, bar) => Math.max(high, wholeOf(bar)), least);
 	const frame = frameOf(width, height, bars.length, most);
 	const every = Math.ceil(LABEL / frame.pitch);
 	const used = kinds.filter((_, i) => bars.some((bar) => (bar.parts[i] ?? 0) > 0));
@@ -314,6 +324,12 @@ export function Bars({ label, kinds, bars, chosen, onChoose, height = 180, level
 					</g>
 				) : null}
 			</svg>
+			{bars.length < all.length ? (
+				<p class="soft bars-note">
+					{formatCount(all.length)} in {formatCount(bars.length)} bands: each shows
+					the one in its middle; the line goes from the lowest to the highest.
+				</p>
+			) : null}
 			{used.length > 1 ? <Legend kinds={used} /> : null}
 		</div>
 	);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * columns.ts - how people see the columns of a table: title, one unit per column, width.
+ * columns.ts - how people see the columns of a table: title, unit, width. A column has one unit, in
+ * its head, unless its values lie so far apart that the small ones would all be "< 0.01": then each
+ * cell has its own.
  */
 import type { Cell, ColumnOffer } from "../core/types";
+import { formatBytes, formatNs } from "../core/format";
 import { shortName } from "./names";
 
 export type ColumnType = ColumnOffer["type"];
@@ -29,10 +32,11 @@ export interface DrawnColumn extends TableColumn {
 	numeric: boolean;
 	divisor: number;
 	decimals: number;
-	digits: Intl.NumberFormat; /* made once: making one takes longer than using it */
-	most: number; /* largest absolute value: the whole of the bar */
+	mixed: boolean /* each cell has its own unit */;
+	digits: Intl.NumberFormat /* made once: making one takes longer than using it */;
+	most: number /* largest absolute value: the whole of the bar */;
 	pixels: number;
-	room: number; /* pixels of its longest text, as far as that is worth showing */
+	room: number /* pixels of its longest text, as far as that is worth showing */;
 }
 
 const TIMES: [number, string][] = [
@@ -99,6 +103,7 @@ function decimalsFor(usual: number): number {
 
 interface Reach {
 	most: number;
+	least: number /* that is not 0 */;
 	usual: number;
 	whole: boolean;
 	longest: string;
@@ -113,7 +118,14 @@ const WIDER_MOST = 24;
 const SAMPLE = 500;
 
 function reachOf(rows: Cell[][], index: number): Reach {
-	const reach = { most: 0, usual: 0, whole: true, longest: "", known: false };
+	const reach = {
+		most: 0,
+		least: Number.POSITIVE_INFINITY,
+		usual: 0,
+		whole: true,
+		longest: "",
+		known: false,
+	};
 	const seen: number[] = [];
 	const stride = Math.max(1, Math.floor(rows.length / SAMPLE));
 
@@ -131,6 +143,7 @@ function reachOf(rows: Cell[][], index: number): Reach {
 		const size = Math.abs(value);
 		reach.most = Math.max(reach.most, size);
 		if (!Number.isInteger(value)) reach.whole = false;
+		if (size > 0) reach.least = Math.min(reach.least, size);
 		if (size > 0 && i % stride === 0) seen.push(size);
 	}
 	seen.sort((a, b) => a - b);
@@ -141,6 +154,14 @@ function reachOf(rows: Cell[][], index: number): Reach {
 /* The unit of a plain number, as the core's own words have it: "bus bandwidth in GB/s". */
 function rateOf(column: TableColumn): string {
 	return /\bin (GB\/s|TFLOP\/s)(?![\w/])/.exec(column.about)?.[1] ?? "";
+}
+
+/* Three decades are what one unit shows with three digits. */
+const DECADES = 1000;
+
+function isMixed(column: TableColumn, reach: Reach): boolean {
+	const measured = column.type === "ns" || column.type === "bytes";
+	return measured && reach.most > DECADES * reach.least;
 }
 
 function scaled(column: TableColumn, reach: Reach): [number, string, number] {
@@ -158,7 +179,8 @@ function scaled(column: TableColumn, reach: Reach): [number, string, number] {
 export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | null {
 	const reach = reachOf(rows, column.index);
 	if (!reach.known) return null;
-	const [divisor, unit, decimals] = scaled(column, reach);
+	const mixed = isMixed(column, reach);
+	const [divisor, unit, decimals] = mixed ? [1, "", 0] : scaled(column, reach);
 	const heading = headingOf(column);
 	const drawn = {
 		...column,
@@ -167,6 +189,7 @@ export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | n
 		numeric: isNumeric(column),
 		divisor,
 		decimals,
+		mixed,
 		digits: new Intl.NumberFormat("en-US", {
 			minimumFractionDigits: decimals,
 			maximumFractionDigits: decimals,
@@ -177,7 +200,9 @@ export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | n
 	};
 	const measure = makeMeasure();
 	const longest = drawn.numeric
-		? formatIn(drawn, reach.most)
+		? mixed
+			? "99.9 min" /* as wide as any */
+			: formatIn(drawn, reach.most)
 		: reach.longest || String(reach.most);
 	const head = measure(heading, 600) + (unit ? measure(` ${unit}`, 400) : 0);
 	const text = measure(longest, 400);
@@ -202,11 +227,19 @@ export function formatIn(column: DrawnColumn, value: Cell): string {
 	if (value === null) return "–";
 	if (typeof value === "string") return value;
 	if (!column.numeric) return String(value);
+	if (column.mixed) return column.type === "ns" ? formatNs(value) : formatBytes(value);
 	const scaledValue = value / column.divisor;
 	const least = 0.5 / 10 ** column.decimals;
 	if (value !== 0 && Math.abs(scaledValue) < least)
 		return `${value < 0 ? "> −" : "< "}${(2 * least).toFixed(column.decimals)}`;
 	return column.digits.format(scaledValue);
+}
+
+/* A difference: "+3.10", "−0.02"; less than can be shown is "< +0.01". */
+export function formatChange(column: DrawnColumn, value: number): string {
+	const text = formatIn(column, Math.abs(value));
+	const sign = value > 0 ? "+" : value < 0 ? "−" : "";
+	return text.startsWith("< ") ? `< ${sign}${text.slice(2)}` : sign + text;
 }
 
 const EXACT = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });

@@ -4,7 +4,7 @@
  */
 import { Component } from "preact";
 import type { Cell } from "../core/types";
-import { type DrawnColumn, exactly, formatIn } from "./columns";
+import { type DrawnColumn, exactly, formatChange, formatIn } from "./columns";
 import { shortName } from "./names";
 import { nextOrder, type Order } from "./rows";
 import { tipOf } from "./tips";
@@ -86,13 +86,13 @@ function Show({ onShow }: { onShow: () => void }) {
 /* Arrow and sign tell it without the colour. */
 function Change(props: { column: DrawnColumn; value: number; title: string }) {
 	const { column, value } = props;
-	const sign = value > 0 ? "▲ +" : value < 0 ? "▼ −" : "";
+	const arrow = value > 0 ? "▲ " : value < 0 ? "▼ " : "";
 	const tone = column.change === "cost" && value ? (value > 0 ? "worse" : "better") : "";
 	return (
 		<div role="gridcell" class={`number ${tone}`} title={props.title}>
 			<span class="figure">
-				{sign}
-				{formatIn(column, Math.abs(value))}
+				{arrow}
+				{formatChange(column, value)}
 			</span>
 		</div>
 	);
