@@ -5,12 +5,13 @@
  *
  * With STEPSCOPE_PICTURES=FOLDER a picture is made after each step, to be looked at.
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, TRACES } from "./harness.mjs";
+import { check, equal, TRACES } from "./harness.mjs";
 import { verdictOf } from "./ways.mjs";
 
 const RESNET = "cuda/resnet50_workers0.pt.trace.json.gz";
+const PAGE_OF_VIEWER = new URL("../../docs/viewer.md", import.meta.url);
 const PICTURES = process.env.STEPSCOPE_PICTURES;
 
 /* One reader: a page, how often it was clicked, and what is on it. */
@@ -65,6 +66,7 @@ async function findingOf(reader, title) {
 }
 
 /* Guide, step, what it is done on, how many clicks at most, and how. */
+/** @type {[string, string, string, number, (reader: Reader) => Promise<void>][]} */
 const STEPS = [
 	/* "Perfetto is the recommended viewer": layout, gaps, overlap, stragglers, input */
 	["perfetto", "layout", "job", 1, async (reader) => {
@@ -142,10 +144,9 @@ const STEPS = [
 		await reader.part("Holders");
 		await reader.sees(/aten::/);
 	}],
-	["profiler", "stacks", "python", 2, async (reader) => {
-		await reader.tab("Operators");
-		await reader.part("Stacks");
-		await reader.sees(/\.py/);
+	["profiler", "stacks", "python", 1, async (reader) => {
+		await reader.tab("Flame");
+		await reader.sees(/in total/);
 	}],
 	["profiler", "measure again", "compared", 1, async (reader) => {
 		await reader.tab("Compare");
@@ -222,9 +223,56 @@ async function walk(harness, guide) {
 	for (const { stop } of links.values()) stop();
 }
 
+/* Steps of the table in docs/viewer.md, in its order; null: one that no click performs. */
+const LISTED = [
+	"layout",
+	"gap",
+	"overlap",
+	"straggler",
+	"search",
+	null,
+	"one step",
+	"longest gap",
+	"small kernels",
+	"copies",
+	"overview",
+	"operators by line",
+	"kernels",
+	"memory",
+	"distributed",
+	"top operators",
+	null,
+	"stacks",
+	"measure again",
+	"GPU utilization",
+	"top kernels",
+	"arithmetic intensity",
+	"modules",
+	"peak of a snapshot",
+];
+
+/* Ours takes no more than theirs, and the table says what the steps take. */
+function counted() {
+	const text = readFileSync(PAGE_OF_VIEWER, "utf8");
+	const table = text.slice(text.indexOf("| guide says |")).split("\n\n")[0];
+	const cells = (line) => line.split("|").map((cell) => cell.trim());
+	const rows = table.split("\n").slice(2).map(cells);
+	equal(rows.length, LISTED.length, "rows of the table");
+	for (const [i, [, says, , theirs, , ours]] of rows.entries()) {
+		check(Number(ours) <= Number(theirs), `${says}: ${ours} here, ${theirs} there`);
+		const step = STEPS.find(([, name]) => name === LISTED[i]);
+		/* `stepscope serve`, the clicks, and for the search its text */
+		const typed = LISTED[i] === "search" ? 1 : 0;
+		if (step) equal(Number(ours), 1 + step[3] + typed, `the table says of ${LISTED[i]}`);
+	}
+}
+
 const GUIDES = ["perfetto", "bottleneck", "tensorboard", "profiler", "course"];
 
-export const guideTests = GUIDES.map((guide) => ({
-	name: `guides: ${guide}`,
-	run: (harness) => walk(harness, guide),
-}));
+export const guideTests = [
+	{ name: "unit: guides: the table of docs/viewer.md", run: counted },
+	...GUIDES.map((guide) => ({
+		name: `guides: ${guide}`,
+		run: (harness) => walk(harness, guide),
+	})),
+];

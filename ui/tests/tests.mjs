@@ -17,6 +17,7 @@ import { dropTests } from "./drops.mjs";
 import { noteTests } from "./notes.mjs";
 import { notebookTests } from "./notebook.mjs";
 import { factTests } from "./facts.mjs";
+import { firefoxTests } from "./firefox.mjs";
 import { flameTests } from "./flame.mjs";
 import { fleetTests } from "./fleet.mjs";
 import { guideTests } from "./guides.mjs";
@@ -27,6 +28,7 @@ import { matrixTests } from "./matrix.mjs";
 import { partUnits } from "./parts.mjs";
 import { rangeTests } from "./ranges.mjs";
 import { scaleTests } from "./scale.mjs";
+import { searchTests } from "./search.mjs";
 import { siteTests } from "./site.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
@@ -53,6 +55,7 @@ export const TESTS = [
 	...doubtTests,
 	...tabTests,
 	...factTests,
+	...searchTests,
 	...tipTests,
 	...totalTests,
 	...chartTests,
@@ -79,5 +82,6 @@ export const TESTS = [
 	...digestTests,
 	...placeTests,
 	...storyTests,
+	...firefoxTests,
 	...siteTests,
 ];
