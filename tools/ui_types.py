@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes ui/src/core/tables.ts, the types of the tables, from the program's own declarations.
+"""Writes types of the page from the program's own declarations: ui/src/core/tables.ts, the tables,
+and ui/src/core/diagnosis.ts, the verdict.
 
 Usage: ui_types.py STEPSCOPE [ROOT] [--check]. The program is asked what it offers, with an empty
-trace. With --check nothing is written, and types that are out of date are an error.
+trace, and for the JSON Schema of the verdict. With --check nothing is written, and types that are
+out of date are an error.
 """
 import json
 import pathlib
@@ -35,6 +37,23 @@ export type RowOf<View extends ViewName> = {
 	[Column in keyof (typeof VIEWS)[View]]: CellOf<(typeof VIEWS)[View][Column]>;
 };
 """
+
+DIAGNOSIS = "ui/src/core/diagnosis.ts"
+
+DIAGNOSIS_HEAD = """\
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diagnosis.ts - the verdict, as `stepscope schema diagnose` describes it. Made by
+ * tools/ui_types.py; a test fails when they differ.
+ */
+"""
+
+# What the objects inside are called.
+NAMES = {"warnings": "Doubt", "runs": "RunOfFiles", "spread": "Spread", "account": "Account",
+         "gpu": "GpuUse", "findings": "Finding", "evidence": "Evidence", "run": "Run",
+         "quality": "Quality", "outliers": "Outlier"}
+PLAIN = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean",
+         "null": "null"}
 
 # The page's lines end at column 100, where a tab takes 8; columns stand two tabs deep.
 WIDTH = 100 - 16
@@ -72,16 +91,66 @@ def types_of(views):
     return text + "\n"
 
 
+def type_of(schema, name, found):
+    """The type of a value; objects inside with a name become interfaces of their own in `found`."""
+    if "const" in schema or "enum" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        return " | ".join(json.dumps(value) for value in values)
+    kinds = schema.get("type", [])
+    texts = []
+    for kind in [kinds] if isinstance(kinds, str) else kinds:
+        if kind == "array":
+            inner = type_of(schema["items"], name, found)
+            texts.append(f"({inner})[]" if "|" in inner else f"{inner}[]")
+        elif kind == "object" and "properties" in schema:
+            texts.append(object_of(schema, name, found))
+        else:
+            texts.append(PLAIN.get(kind, "unknown"))
+    return " | ".join(texts) or "unknown"
+
+
+def object_of(schema, name, found):
+    members = []
+    for key_name, inner in schema["properties"].items():
+        mark = "" if key_name in schema.get("required", []) else "?"
+        members.append((key(key_name) + mark, type_of(inner, key_name, found),
+                        inner.get("description", "")))
+    if name not in NAMES:
+        return "{ " + "; ".join(f"{left}: {right}" for left, right, _ in members) + " }"
+    found[NAMES[name]] = members
+    return NAMES[name]
+
+
+def diagnosis_text(stepscope):
+    command = [stepscope, "schema", "diagnose"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = {}
+    NAMES[""] = "Diagnosis"
+    object_of(json.loads(result.stdout), "", found)
+    text = DIAGNOSIS_HEAD
+    for name, members in sorted(found.items()):
+        text += f"\nexport interface {name} {{\n"
+        for left, right, about in members:
+            if about:
+                text += "".join(f"\t{line}\n" for line in textwrap.wrap(
+                    f"/* {about} */", 88, subsequent_indent=" * "))
+            text += f"\t{left}: {right};\n"
+        text += "}\n"
+    return text
+
+
 def main():
     words = [word for word in sys.argv[1:] if word != "--check"]
     if not words:
         sys.exit(__doc__)
-    path = pathlib.Path(words[1] if len(words) > 1 else ".") / PATH
-    text = types_of(offers_of(words[0]))
-    if "--check" not in sys.argv:
-        path.write_text(text)
-    elif not path.exists() or path.read_text() != text:
-        sys.exit(f"{path}: out of date; run tools/generate BUILD")
+    root = pathlib.Path(words[1] if len(words) > 1 else ".")
+    texts = {PATH: types_of(offers_of(words[0])), DIAGNOSIS: diagnosis_text(words[0])}
+    for name, text in texts.items():
+        path = root / name
+        if "--check" not in sys.argv:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            sys.exit(f"{path}: out of date; run tools/generate BUILD")
 
 
 if __name__ == "__main__":

@@ -30,8 +30,9 @@ async function host(folder) {
 			return response.end("<h1>not here</h1>");
 		}
 	});
-	await new Promise((done) => server.listen(0, "127.0.0.1", done));
-	const origin = `http://127.0.0.1:${server.address().port}`;
+	await new Promise((done) => server.listen(0, "127.0.0.1", () => done(null)));
+	const address = /** @type {import("node:net").AddressInfo} */ (server.address());
+	const origin = `http://127.0.0.1:${address.port}`;
 	return { origin, asked, stop: () => server.close() };
 }
 

@@ -310,6 +310,7 @@ async function manyRanks(harness) {
 async function basis(harness) {
 	const path = jobOf(harness);
 	const page = await opened(harness, path, "#/operators");
+	/** @type {[string, string[]][]} */
 	const cases = [
 		["#/operators", ["operators", "--rank", "all"]],
 		["#/overview?view=budget", ["budget", "--rank", "all", "--group", "part"]],

@@ -109,6 +109,9 @@ async function tab(harness) {
 	await panel.getByRole("button", { name: "in time order" }).click();
 	await panel.getByRole("combobox", { name: "Thread or stream" }).selectOption("thread 0");
 	await page.waitForURL(/track=/);
+	/* the graph of the other thread takes the place of the first */
+	await page.waitForLoadState("networkidle");
+	await page.waitForTimeout(400);
 	await flame.focus();
 	for (const key of ["ArrowDown", "ArrowRight", "Enter"]) await page.keyboard.press(key);
 	await hint.getByText(/of the total/).waitFor();

@@ -13,6 +13,7 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { chromium } from "playwright-core";
 
+/** @type {[number, number][]} */
 const SIZES = [
 	[1280, 800],
 	[2560, 1440],

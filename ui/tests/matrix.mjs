@@ -45,7 +45,7 @@ function settle() {
 			const done = !loads && now - last > QUIET_MS;
 			if (!done && now - begin < MOST_MS) return setTimeout(look, 30);
 			watch.disconnect();
-			resolve();
+			resolve(null);
 		};
 		requestAnimationFrame(() => requestAnimationFrame(look));
 	});

@@ -273,8 +273,10 @@ async function folds() {
 	equal([deep.lanes, deep.hidden], [4, 26], "a deep row down to the call");
 	equal(keys(lay(call)).slice(0, 2), ["0", "0.0"], "a rank that was opened by hand stays");
 
-	const members = files.map(({ file }) => [file, [spot(file, 3)]]);
-	const met = { files: new Map(members), order: [2, 0, 3, 1] };
+	const met = {
+		files: new Map(files.map(({ file }) => [file, [spot(file, 3)]])),
+		order: [2, 0, 3, 1],
+	};
 	equal(
 		keys(lay(met, none)),
 		["0", "0.3", "1", "1.3", "2", "2.3", "3", "3.3"],
@@ -319,6 +321,7 @@ async function keys() {
 	const { KEYS, keyOf } = await load("timeline/keys.ts");
 	const press = (key, more = {}) => keyOf({ key, ...more })?.action ?? null;
 	const none = { shiftKey: false, altKey: false, ctrlKey: false, metaKey: false };
+	/** @type {[string, object, string | null][]} */
 	const cases = [
 		["w", {}, "zoom-in"],
 		["W", { shiftKey: true }, null],

@@ -34,6 +34,15 @@ export async function selectionIs(page, there) {
 }
 
 export class Line {
+	/** @type {import("./harness.mjs").Harness} */
+	harness;
+	folder = "";
+	link = "";
+	/** @type {import("playwright-core").Page} */
+	page;
+	/** @type {import("playwright-core").Locator} */
+	canvas;
+
 	static async open(harness, folder, query = "", options = {}) {
 		const line = new Line();
 		line.harness = harness;

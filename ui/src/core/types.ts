@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * types.ts - types of the core's answers, as described in docs/formats/viewer.md.
+ * types.ts - types of the core's answers, as described in docs/formats/viewer.md. Those that have a
+ * JSON Schema are made of it (diagnosis.ts, tables.ts).
  */
 import type { Cause, Coloring } from "./colors";
+import type { Quality } from "./diagnosis";
+
+export type {
+	Account,
+	Diagnosis,
+	Doubt,
+	Evidence,
+	Finding,
+	GpuUse,
+	Quality,
+	Spread,
+} from "./diagnosis";
 
 export interface Column {
 	name: string;
@@ -11,15 +24,6 @@ export interface Column {
 }
 
 export type Cell = string | number | null;
-
-export interface Quality {
-	files: number;
-	unreadable_files: number;
-	lost: number;
-	mended: number;
-	notes: number;
-	absent: number;
-}
 
 export interface TableDocument {
 	schema: string;
@@ -99,116 +103,6 @@ export interface Job {
 	files: JobFile[];
 	snapshots: JobSnapshot[]; /* files */
 	traced: JobTraced[];
-}
-
-export interface Evidence {
-	text: string;
-	line: string | null;
-	weight_ns: number | null;
-	/* where a snapshot of memory shows it: which, and which device of it */
-	snapshot?: number;
-	device?: number;
-}
-
-export interface Finding {
-	rule: string;
-	level: "warning" | "info";
-	title: string;
-	rank: number | null;
-	ranks: number[];
-	cost_ns: number | null;
-	cost_low_ns: number | null;
-	cost_high_ns: number | null;
-	alone_ns: number | null;
-	share_percent: number | null;
-	/* what it is about, where a snapshot of memory shows it: "kept by each step" */
-	bytes?: number;
-	bytes_are?: string;
-	confidence: "low" | "medium" | "high";
-	reason: string | null;
-	evidence: Evidence[];
-	fix: string;
-	surer: string | null;
-}
-
-/* The mean step: all parts but those of `of_` sum to step_ns. */
-export interface Account {
-	step_ns: number;
-	explained_ns: number;
-	compute_ns: number;
-	communication_ns: number;
-	copies_ns: number;
-	host_ns: number;
-	unexplained_ns: number;
-	of_explained: { warnings_ns: number; smaller_ns: number };
-	of_communication: { transfers_ns: number; waiting_for_stages_ns: number };
-	of_unexplained: { idle_ns: number; waiting_for_ranks_ns: number };
-}
-
-/* What the files lack; the sentence is the command's. */
-export interface Doubt {
-	what:
-		| "cut"
-		| "damaged"
-		| "snapshot-cut"
-		| "no-device-events"
-		| "no-runtime-calls"
-		| "ranks-by-order";
-	files: number;
-	of_files: number;
-	text: string;
-}
-
-/* How much the steps differ. */
-export interface Spread {
-	uneven: boolean;
-	median_ns: number;
-	min_ns: number;
-	max_ns: number;
-	outlier_count: number;
-	outliers_text: string | null;
-}
-
-/* Shares of the steps, means over the ranks with a GPU. */
-export interface GpuUse {
-	busy_percent: number; /* the next three sum to it */
-	compute_percent: number;
-	exposed_communication_percent: number;
-	exposed_copies_percent: number;
-	busy_min_percent: number; /* of the rank with the least */
-	busy_max_percent: number;
-	idle_cause: string; /* the largest */
-	idle_cause_percent: number;
-}
-
-export interface Diagnosis {
-	warnings: Doubt[];
-	runs_text: string | null; /* lines; null: the files are of one run */
-	blind_text: string | null; /* what the files lack so that nothing can be found */
-	gpu: GpuUse | null; /* null: no GPU in the steps */
-	gpu_text: string; /* the sentence of the command about it */
-	spread: Spread | null; /* null: fewer than three steps */
-	account: Account | null;
-	step_ns: number | null;
-	fixed_step_ns: number | null;
-	fixed_low_ns: number | null;
-	fixed_high_ns: number | null;
-	ceiling_ns: number | null;
-	steps: number;
-	ranks: number;
-	snapshots: number;
-	replay_error_percent: number | null;
-	next: string | null;
-	not_found: string | null;
-	findings: Finding[];
-	only_bounds: boolean;
-	clock_error_ns: number | null;
-	missing_ranks: number;
-	unaligned_ranks: number;
-	unmatched_collectives: number;
-	recorded_waits: number;
-	inferred_waits: number;
-	quality: Quality;
 }
 
 export interface Track {
