@@ -8,7 +8,7 @@
 third_party/parts.json lists the parts; texts come from the packages themselves: LICENSE of npm
 packages, Debian's copyright files and the common licences that these name. A check tells, and does
 not compare, packages that are not installed or of another upstream version. MAP is the link map of
-the core: every object of others in it belongs to a listed package, or is the archive that was built
+the core: every object of others in it belongs to a listed package, or is the object that was built
 of its source (tools/wasm_zstd).
 """
 import json
@@ -140,7 +140,7 @@ def map_problems(path, parts):
     files = set(re.findall(r"(?<!\S)(\S+?\.(?:a|o))(?=[(:\s])", text))
     files = sorted(file for file in files if not file.startswith("src/"))
     listed = {part.get("debian") for part in parts if part["in"] == "core"}
-    built = {part["archive"]: part["debian"] for part in parts if "archive" in part}
+    built = {part["object"]: part["debian"] for part in parts if "object" in part}
     owners = set()
     for file in files:
         found = subprocess.run(["dpkg-query", "-S", str(pathlib.Path(file).resolve())],

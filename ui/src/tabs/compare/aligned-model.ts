@@ -40,7 +40,8 @@ const LEAST_SHARE = 0.02;
 const MOST_ROWS = 6;
 
 export function rowsOf(tracks: Track[]): Track[] {
-	const kinds = (track: Track) => track.kind === "main" || track.stream !== null;
+	const kinds = (track: Track) =>
+		track.kind === "main" || (track.stream !== null && track.kind !== "other");
 	const most = Math.max(1, ...tracks.filter(kinds).map((track) => track.slices));
 	return tracks
 		.filter((track) => kinds(track) && track.slices >= most * LEAST_SHARE)
@@ -61,7 +62,7 @@ export function differencesOf(a: RangeName[], b: RangeName[]): Difference[] {
 	const found = new Map<string, Difference>();
 	const add = (names: RangeName[], side: "a" | "b") => {
 		for (const { where, name, self_ns, count } of names) {
-			if (where === "idle") continue;
+			if (where !== "host" && where !== "device") continue;
 			const key = `${where} ${name}`;
 			const one = found.get(key) ?? {
 				...{ name, where, a: null, b: null, change: 0 },

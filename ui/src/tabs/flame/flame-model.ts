@@ -212,11 +212,14 @@ export function shortFrame(name: string): string {
 	return shortName(name.replace(MODULE, ""), 0);
 }
 
-/* What fits, cut at the outside: files and namespaces go, the function at the end stays. */
+/* What fits, cut at the outside: files and namespaces go, the function at the end stays. What
+ * Python calls by its address ("<built-in method …>") ends in nothing that anybody knows. */
 export function clipFrame(name: string, letters: number): string {
 	const text = shortFrame(name);
 	if (text.length <= letters) return text;
-	return letters < 2 ? "" : `…${text.slice(text.length - letters + 1)}`;
+	if (letters < 2) return "";
+	if (text.startsWith("<")) return `${text.slice(0, letters - 1)}…`;
+	return `…${text.slice(text.length - letters + 1)}`;
 }
 
 /* What a colour means everywhere: kernels, copies, communication, operators, Python. */

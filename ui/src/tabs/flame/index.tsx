@@ -105,9 +105,7 @@ function windowOf(file: JobFile, chosen: number | null): Pick<Step, "start_ns" |
 /* Threads for host time, streams for that of the device. */
 function rowsOf(tracks: Tracks, time: string): Track[] {
 	const wanted = (track: Track) =>
-		time === "host"
-			? track.device === null && track.kind !== "other"
-			: track.stream !== null;
+		track.kind !== "other" && (time === "host" ? track.device === null : track.stream !== null);
 	return tracks.tracks.filter((track) => wanted(track) && track.slices > 0);
 }
 
