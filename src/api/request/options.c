@@ -138,7 +138,7 @@ const struct ss_option ss_options[] = {
 
 	/* files to pass on */
 	FLAG("force", "overwrite existing packs", SS_TAKER_PACK),
-	FLAG("plain", "do not compress columns: for the viewer in a browser", SS_TAKER_PACK),
+	FLAG("plain", "do not compress columns: six times as large", SS_TAKER_PACK),
 	FLAG("force", "overwrite existing files", SS_TAKER_REDACT),
 	FLAG("force", "overwrite existing digests", SS_TAKER_DIGEST),
 	FLAG("resume", "write only digests that are missing, damaged or out of date",
