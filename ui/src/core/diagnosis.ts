@@ -38,6 +38,8 @@ export interface Diagnosis {
 	fixed_low_ns: number | null;
 	/* the longer bound: if they do less than expected */
 	fixed_high_ns: number | null;
+	/* the same, and GPU work at the rates that are reached */
+	ceiling_ns: number | null;
 	/* steps of the rank that has most */
 	steps: number;
 	/* ranks that were examined */
