@@ -91,7 +91,7 @@ static const struct {
 	  { { "??", "c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::malloc", 0 },
 	    { "??", "at::detail::empty_strided_cuda(c10::ArrayRef<long>)", 0 },
 	    { "??", "at::native::_to_copy(at::Tensor const&)", 0 } },
-	  "_to_copy",
+	  "at::native::_to_copy(at::Tensor const&)",
 	  SS_STACK_OTHER },
 	{ "and in Python",
 	  { { SITE "torch/autograd/__init__.py", "backward", 200 }, { "train.py", "main", 7 } },
