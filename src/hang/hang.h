@@ -19,6 +19,7 @@
 /* A dump, or stacks, of a rank. */
 struct ss_hang_input {
 	int64_t rank; /* -1: the name of the file does not say */
+	bool is_twin; /* a dump that does not count: others of these ranks do; its rank is -1 */
 	const char *path;
 	const struct ss_flight *flight;     /* NULL: it has stacks */
 	const struct ss_stack_file *stacks; /* NULL: it is a dump */
@@ -116,7 +117,8 @@ struct ss_hang {
 	uint32_t states[SS_HANG_STATES]; /* ranks */
 	uint32_t dump_count, stack_count, cut_count, json_count, version_count;
 	bool has_errors;   /* collectives are over that cannot have finished */
-	uint32_t rankless; /* dumps whose name has no rank, or the rank of another */
+	uint32_t rankless; /* dumps whose name has no rank */
+	uint32_t twins;    /* dumps of ranks that have another one */
 	int64_t newest_ns; /* when the last collective of all was called; 0: not recorded */
 	uint32_t late;     /* member that comes last, where all finish; SS_NO_ROW */
 	int64_t late_ns;   /* by how much, on average */

@@ -308,7 +308,11 @@ static bool joining_place_dumps(struct ss_hang_joining *joining)
 		hang->dump_count++;
 		hang->cut_count += input->flight->is_cut;
 		hang->json_count += input->flight->is_json;
-		if (rank == SS_NO_ROW || hang->ranks[rank].flight) {
+		if (input->is_twin || (rank != SS_NO_ROW && hang->ranks[rank].flight)) {
+			hang->twins++;
+			continue;
+		}
+		if (rank == SS_NO_ROW) {
 			hang->rankless++;
 			continue;
 		}

@@ -246,6 +246,14 @@ bool ss_hang_add_evidence(const struct ss_hang *hang, const struct ss_hang_cause
 	return index < list.count;
 }
 
+static void add_left_out(struct sentence_list *list, uint32_t count, const char *of_one,
+			 const char *of_many)
+{
+	if (count && sentence_is_next(list))
+		ss_text_addf(list->out, "%" PRIu32 " dump%s left out: %s.", count,
+			     count == 1 ? " is" : "s are", count == 1 ? of_one : of_many);
+}
+
 bool ss_hang_add_note(const struct ss_hang *hang, uint32_t index, struct ss_text *out)
 {
 	struct sentence_list list = { .hang = hang, .out = out, .wanted = index };
@@ -270,12 +278,10 @@ bool ss_hang_add_note(const struct ss_hang *hang, uint32_t index, struct ss_text
 	if (hang->version_count > 1 && sentence_is_next(&list))
 		ss_text_addf(out, "The dumps have %" PRIu32 " versions of the format.",
 			     hang->version_count);
-	if (hang->rankless && sentence_is_next(&list))
-		ss_text_addf(out,
-			     "%" PRIu32
-			     " dump%s left out: the name of the file has no rank, or the "
-			     "rank of another file.",
-			     hang->rankless, hang->rankless == 1 ? " is" : "s are");
+	add_left_out(&list, hang->rankless, "its file name has no rank",
+		     "their file names have no rank");
+	add_left_out(&list, hang->twins, "another dump of its rank counts",
+		     "other dumps of their ranks count");
 	if (!hang->cause_count && hang->states[SS_HANG_NO_DUMP] && sentence_is_next(&list))
 		ss_text_addf(out, "%" PRIu32 " rank%s of the groups left no dump.",
 			     hang->states[SS_HANG_NO_DUMP],

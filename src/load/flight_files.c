@@ -189,6 +189,7 @@ enum ss_status ss_job_find_hang(struct ss_job *job, struct ss_error *err)
 	for (uint32_t i = 0; i < job->flight_count; i++)
 		inputs[i] = (struct ss_hang_input){
 			.rank = job->flights[i].is_left_out ? -1 : job->flights[i].rank,
+			.is_twin = job->flights[i].is_left_out && job->flights[i].rank >= 0,
 			.path = job->flights[i].path,
 			.flight = job->flights[i].flight,
 			.stacks = job->flights[i].stacks,

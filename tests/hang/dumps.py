@@ -125,6 +125,25 @@ def check_recorded(folder):
             check(rows and rows[0]["process_group"].startswith(group), f"{path}: {rows[:1]}")
 
 
+def check_left_out(folder):
+    """A file without a rank and a second file of a rank are two things."""
+    job, older = folder / "left-out", folder / "older"
+    make(job, "did-not-come", RANKS)
+    unnamed = folder / "dump"
+    shutil.copy(job / "nccl_trace_rank_0", unnamed)
+    without = "1 dump is left out: its file name has no rank."
+    twin = "1 dump is left out: another dump of its rank counts."
+    out = " ".join(run("hang", job, unnamed)[1].split())
+    check(without in out and "counts." not in out, f"no rank in the name: {out}")
+    shutil.copy(job / "nccl_trace_rank_0", job / "nccl_trace_rank_00")
+    out = " ".join(run("hang", job, unnamed)[1].split())
+    check(without in out and twin in out, f"two dumps of a rank: {out}")
+    make(older, "healthy", RANKS)
+    out = " ".join(run("hang", older, folder / "did-not-come")[1].split())
+    check(f"{RANKS} dumps are left out: other dumps of their ranks count." in out, f"twins: {out}")
+    check("no rank." not in out, f"twins have ranks: {out}")
+
+
 class Evil:
     def __reduce__(self):
         return (print, ("executed",))
@@ -189,6 +208,7 @@ def main():
         check_recorded(Path(__file__).parent / "recorded")
         if len(sys.argv) > 2 and Path(sys.argv[2]).is_dir():
             check_recorded(Path(sys.argv[2]))
+        check_left_out(folder)
         check_hostile(folder / "hostile")
         check_sql(folder)
         check_many(folder / "many")
