@@ -199,7 +199,8 @@ int redaction_begin(const char *what, const struct redaction *redaction,
 	*out = NULL;
 	if (!redaction->is_on) {
 		if (!redaction->key && !redaction->list && !redaction->keep)
-			return ss_redactor_new(NULL, NULL, out, &err) == SS_OK
+			return redaction->is_quiet ||
+					       ss_redactor_new(NULL, NULL, out, &err) == SS_OK
 				       ? EXIT_FINE
 				       : show_fail(what, &err);
 		fprintf(stderr, "stepscope %s: --keep, --key and --list need --redact\n", what);

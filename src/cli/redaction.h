@@ -10,14 +10,15 @@
 struct redaction {
 	bool is_on;
 	const char *keep, *key, *list;
-	bool is_quiet; /* prints no summary */
+	bool is_quiet; /* prints no summary, and without --redact counts nothing */
 };
 
 /* Reads the options. */
 struct redaction redaction_of(const struct arguments *arguments);
 
 /*
- * Without --redact, *out only counts the private names, which redaction_end() reports. `output` is
+ * Without --redact, *out only counts the private names, which redaction_end() reports; it is NULL
+ * if that is not wanted. `output` is
  * the file or folder to be shared; NULL: it lies beside the inputs. Neither the key nor the list
  * may be an input or lie in the output folder. Prints errors to stderr and returns the exit code.
  */

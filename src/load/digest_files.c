@@ -324,7 +324,7 @@ static enum ss_digest_age digest_age_of_file(const struct ss_digest_origin *know
 	return same_bytes || is_same_folder(known->path, trace) ? SS_DIGEST_OLD : SS_DIGEST_FOREIGN;
 }
 
-enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace,
+enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace, const char *named,
 				     const struct ss_job_summarizer *reader,
 				     struct ss_memory *memory)
 {
@@ -336,7 +336,7 @@ enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace,
 	    ss_trace_digest_read(source, ss_job_digest_version(reader), SS_DIGEST_PARTS, memory,
 				 &file, NULL) == SS_OK &&
 	    ss_source_open(trace, memory, &origin, NULL) == SS_OK)
-		age = digest_age_of_file(&file.origin, trace, origin);
+		age = digest_age_of_file(&file.origin, named, origin);
 	ss_source_close(origin);
 	ss_trace_digest_release(&file);
 	ss_source_close(source);

@@ -65,8 +65,8 @@ enum ss_digest_age {
 	SS_DIGEST_FOREIGN, /* of another trace: another length, in another folder */
 };
 
-/* How the file at this path relates to that trace. */
-enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace,
+/* How the file at this path relates to that trace, which digests call `named`. */
+enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace, const char *named,
 				     const struct ss_job_summarizer *reader,
 				     struct ss_memory *memory);
 

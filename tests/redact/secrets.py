@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Secrets that were planted in every text of every input do not survive a redaction.
 
-Usage: secrets.py STEPSCOPE SOURCE_ROOT. A secret of its own, in three dozen shapes, stands in each
-field of events of all categories, in arguments and keys, known and unknown ones, in metadata, in
-names of files and folders, in memory timelines, and in snapshots of all protocols. Some have no
-word that is not public: users and machines are called adam and turing, too. None may be found in
-what redact, report --redact, pack --redact and merge --redact write: unpacked, decoded and
-unescaped. Without --redact they are found: the search works. STEPSCOPE_SEED chooses other secrets.
+Usage: secrets.py STEPSCOPE SOURCE_ROOT [DUCKDB]. A secret of its own, in three dozen shapes, stands
+in each field of events of all categories, in arguments and keys, known and unknown ones, in
+metadata, in names of files and folders, in memory timelines, and in snapshots of all protocols.
+Some have no word that is not public: users and machines are called adam and turing, too. None may
+be found in what redact writes, nor, with --redact, in what report, pack, merge, digest, store and
+watch write, nor in a check against that: unpacked, decoded and unescaped. Without --redact they are
+found: the search works. STEPSCOPE_SEED chooses other secrets.
 """
 import base64
 import gzip
@@ -28,6 +29,7 @@ import uuid
 FINE = 0
 STEPSCOPE = sys.argv[1]
 SOURCE = pathlib.Path(sys.argv[2])
+DUCKDB = sys.argv[3] if len(sys.argv) > 3 and os.path.exists(sys.argv[3]) else None
 PAGE = "<!doctype html><html><body></body></html>\n"
 ELEMENT = re.compile(rb'<script type="application/x-stepscope"[^>]*>([A-Za-z0-9+/=]*)</script>')
 CATEGORIES = [
@@ -43,6 +45,7 @@ ZSTD = shutil.which("zstd")
 FULL = ("cpu_op", "kernel", "python_function")
 random.seed(int(os.environ.get("STEPSCOPE_SEED", "17")))
 failures = []
+planted = set()
 
 
 def check(holds, *what):
@@ -52,7 +55,8 @@ def check(holds, *what):
 
 def run(*words, code=FINE):
     result = subprocess.run([STEPSCOPE, *(str(word) for word in words)], capture_output=True,
-                            check=False, timeout=300)
+                            check=False, timeout=300,
+                            env=os.environ | ({"STEPSCOPE_DUCKDB": DUCKDB} if DUCKDB else {}))
     check(result.returncode == code, words, "gives", result.returncode, result.stderr[-400:])
     return result
 
@@ -72,14 +76,14 @@ class Secrets:
         while True:
             word = "".join(random.choice(letters) for letters in ("zvkgr", "uoi") * 4)
             if word not in self.needles:
-                self.needles.add(word)
-                return word
+                return self.keep(word)
 
     def public(self):
         return random.choice(PUBLIC)
 
     def keep(self, text):
         self.needles.add(text.lower())
+        planted.add(text.lower())
         return text
 
     def next(self):
@@ -170,6 +174,9 @@ def found_in(needles, *texts):
 
 
 def unpacked(data):
+    if data[:4] == b"\x28\xb5\x2f\xfd" and ZSTD:
+        return subprocess.run([ZSTD, "-qdc"], input=data, stdout=subprocess.PIPE,
+                              check=True).stdout
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
@@ -343,6 +350,85 @@ def traces(work, name, make):
     search(secrets.needles, folder / "control", True)
 
 
+TABLES = ("runs", "findings", "kernels", "collectives", "rank_steps")
+
+
+def stored(store, trace_file, out):
+    """The rows of a store, as its files are compressed."""
+    for table in TABLES:
+        query = f"select * from read_parquet('{store}/{table}/*/*.parquet')"
+        (out / f"{table}.json").write_bytes(run(
+            "sql", trace_file, "--allow-files", "--format", "json", query).stdout)
+
+
+def kept_runs(work):
+    """Digests, stores and what a check with them writes, and the files of the store itself."""
+    secrets = Secrets()
+    folder = work / "runs"
+    folder.mkdir()
+    job = write_job(folder, secrets, lambda text: text)
+    empty = folder / "empty.json"
+    empty.write_text('{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1}]}')
+    key = ("--key", folder / "key")
+    for name, more in (("out", ("--redact", *key)), ("control", ())):
+        out = folder / name
+        out.mkdir()
+        run("digest", job, *more, "-o", out / "digests")
+        if DUCKDB:
+            run("store", "add", out / "store", job, *more)
+            run("store", "compact", out / "store")
+            run("watch", job, "--once", "--settle", "0", "--store", out / "watched", *more)
+            stored(out / "store", empty, out)
+    checks(folder, job, key)
+    search(secrets.needles, folder / "out", False)
+    for path in (folder / "out").rglob("*"):
+        check(path.is_dir() or not any(work.name in text for text in forms(path.read_bytes())),
+              path, "tells its folder")
+    search(secrets.needles, folder / "control" / "digests", True)
+    if DUCKDB:
+        found = found_in(secrets.needles, *(path.read_text() for path in (
+            folder / "control").glob("*.json")))
+        check(len(found) > 20, "control of the store:", len(found))
+    again(folder, job, key)
+
+
+def checks(folder, job, key):
+    """A redacted run against baselines that were redacted with the same key."""
+    out = folder / "out"
+    run("redact", job, "-o", folder / "copies", *key)
+    baselines = [out / "digests"] + ([out / "store"] if DUCKDB else [])
+    for number, baseline in enumerate(baselines):
+        name = out / f"check{number}"
+        # the store has no other run: a sentence says so
+        run("check", folder / "copies", "--against", baseline, "--allow-inconclusive",
+            "--format", "json", "-o", f"{name}.json", "--junit", f"{name}.xml",
+            "--sarif", f"{name}.sarif", code=1 if number else FINE)
+    # paths are shown as they were passed
+    for path in out.glob("check0.*"):
+        path.write_text(path.read_text().replace(str(folder), ""))
+
+
+def again(folder, job, key):
+    """With the key nothing is made twice; without it, several processes do not agree."""
+    digests = folder / "out" / "digests"
+    before = {path.name: path.read_bytes() for path in digests.iterdir()}
+    run("digest", job, "--redact", *key, "--resume", "-o", digests)
+    check(before == {path.name: path.read_bytes() for path in digests.iterdir()}, "resumed")
+    for more in (("--resume",), ("--share", "0/2")):
+        result = run("digest", job, "--redact", *more, "-o", folder / "none", code=2)
+        check(b"--key" in result.stderr and not (folder / "none").exists(), more, result.stderr)
+    if DUCKDB:
+        told = run("store", "add", folder / "out" / "store", job, "--redact", *key).stdout
+        check(b"already" in told, "added twice:", told)
+    # what digests with other names say of the job is what the traces say
+    for view in ("ranks", "steps", "breakdown"):
+        rows = [json.loads(run(view, path, "--format", "json").stdout)["rows"] for path in (
+            folder / "control" / "digests", digests)]
+        check(len(rows[0]) == len(rows[1]) > 0, view, len(rows[0]), len(rows[1]))
+    # a second redaction is refused: there is no original
+    run("digest", digests, "--redact", "-o", folder / "twice", code=1)
+
+
 def snapshots(work):
     secrets = Secrets()
     folder = work / "snapshots"
@@ -474,12 +560,14 @@ def main():
         traces(work, "plain", lambda text: text)
         traces(work, "hidden", hide)
         traces(work, "damaged", damaged)
+        kept_runs(work)
         snapshots(work)
         timelines(work)
         kept(work)
         keys(work)
     for failure in failures:
         print("FAILED:", failure)
+    print(f"{len(planted)} secrets were planted, {len(failures)} failures")
     return 1 if failures else 0
 
 

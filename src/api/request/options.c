@@ -10,8 +10,10 @@
 #include "base/utf8.h"
 #include "stepscope.h"
 
-#define REDACTING (SS_TAKER_PAGE | SS_TAKER_MERGE | SS_TAKER_PACK | SS_TAKER_REDACT)
 #define STORING (SS_TAKER_STORE | SS_TAKER_WATCH)
+/* --redact of commands that write what can be shared; the command redact needs no such option */
+#define SHARING (SS_TAKER_PAGE | SS_TAKER_MERGE | SS_TAKER_PACK | SS_TAKER_DIGEST | STORING)
+#define REDACTING (SHARING | SS_TAKER_REDACT)
 #define CHOOSING (SS_TAKER_VIEW | SS_TAKER_REPORT | SS_TAKER_DIFF)
 #define PRINTING                                                                           \
 	(SS_TAKERS_SHOWING | SS_TAKER_LIST | SS_TAKER_DEMO | SS_TAKER_SIM | SS_TAKER_SQL | \
@@ -145,8 +147,7 @@ const struct ss_option ss_options[] = {
 	     SS_TAKER_DIGEST),
 	TEXT("share", "I/N", "only every N-th file, from file I on (default: as the launcher says)",
 	     SS_TAKER_DIGEST),
-	FLAG("redact", "replace private names, hosts and paths",
-	     SS_TAKER_PAGE | SS_TAKER_MERGE | SS_TAKER_PACK),
+	FLAG("redact", "replace private names, hosts and paths", SHARING),
 	OPTION("keep", "modules|groups|paths", "names not to replace, separated by commas", LIST,
 	       COMMAND, REDACTING, .letter = 0),
 	OPTION("key", "FILE", "key for the pseudonyms, created if missing", OUTPUT, COMMAND,

@@ -112,6 +112,23 @@ enum ss_status ss_session_pack_plain(struct ss_session *session, uint32_t index,
 
 /* --- digests ------------------------------------------------------------------------------ */
 
+/* Where names are replaced, that of the origin is replaced, too: nothing opens it then. */
+static enum ss_status session_write_digest(struct ss_session *session,
+					   const struct ss_job_file *file, const char *origin,
+					   struct ss_text *out, struct ss_error *err)
+{
+	struct ss_text name = { 0 };
+	enum ss_status status = SS_OK;
+
+	if (ss_redact_replaces(session->job.redactor))
+		status = ss_redactor_name(session->job.redactor, origin, &name, err);
+	if (status == SS_OK)
+		status = ss_job_digest_write(&session->job, file, name.data ? name.data : origin,
+					     out, err);
+	ss_text_release(&name);
+	return status;
+}
+
 enum ss_status ss_session_digest(struct ss_session *session, uint32_t index, const char *origin,
 				 const struct ss_sink *sink, uint64_t *bytes, struct ss_error *err)
 {
@@ -140,7 +157,7 @@ enum ss_status ss_session_digest(struct ss_session *session, uint32_t index, con
 	if (file->is_unread)
 		return ss_fail(err, SS_ERR_IO, "cannot read '%s': %s", file->subject.path,
 			       file->subject.problem);
-	status = ss_job_digest_write(&session->job, file, origin, &out, err);
+	status = session_write_digest(session, file, origin, &out, err);
 	if (status == SS_OK)
 		status = ss_writing_put(&writing, out.data, out.length, err);
 	*bytes = writing.bytes;

@@ -22,7 +22,7 @@
 #include "base/text.h"
 #include "base/system/new_file.h"
 #include "cli/digest/digest.h"
-#include "cli/output.h"
+#include "cli/redaction.h"
 #include "cli/stop.h"
 
 /* State shared by the files of one run. */
@@ -30,7 +30,8 @@ struct digesting {
 	const char *what;
 	const struct arguments *arguments;
 	const char *folder;
-	struct ss_strings *names; /* of the digests of all shares: each name must be unique */
+	struct ss_redactor *redactor; /* NULL: names stay */
+	struct ss_strings *names;     /* of the digests of all shares: each name must be unique */
 	struct output *output;
 	struct ss_memory *memory;
 	struct digest_share share;
@@ -85,6 +86,7 @@ static enum ss_status digest_open_trace(const struct ready *ready, struct ss_ses
 	open.reduce = true;
 	open.diagnose = true;
 	open.tables = true;
+	open.redactor = ready->digesting->redactor;
 	open.threads = ready->threads;
 	open.progress = ready->is_first ? cli_progress_step : digest_may_continue;
 	open.progress_context = &bar;
@@ -187,23 +189,11 @@ static int write_digest(struct digesting *digesting, struct ready *ready, bool *
 	return code;
 }
 
-/* Whether the file can be a digest, damaged or not: no other file is ever replaced. */
-static bool is_digest(const char *path)
-{
-	char begin[SS_DIGEST_MAGIC_BYTES] = { 0 };
-	FILE *file = fopen(path, "rb");
-	size_t got = file ? fread(begin, 1, sizeof(begin), file) : 0;
-
-	if (file)
-		fclose(file);
-	return file && (!got || memcmp(begin, "\x28\xb5\x2f\xfd", 4) == 0 ||
-			memcmp(begin, SS_DIGEST_MAGIC, sizeof(begin)) == 0);
-}
-
 /* Whether the digest must be written; if not, *code is the exit code. */
 static bool digest_is_wanted(struct digesting *digesting, const char *origin, const char *output,
 			     int *code)
 {
+	struct ss_text named = { 0 };
 	bool resumes = cli_option_given(digesting->arguments, "resume");
 	bool forces = cli_option_given(digesting->arguments, "force");
 	enum ss_digest_age age;
@@ -211,9 +201,11 @@ static bool digest_is_wanted(struct digesting *digesting, const char *origin, co
 
 	if (stat(output, &info) != 0)
 		return true;
-	age = resumes ? ss_job_digest_age(output, origin, &ss_diagnose_summarizer,
-					  digesting->memory)
-		      : SS_DIGEST_OLD;
+	age = SS_DIGEST_OLD;
+	if (resumes && cli_digest_text(digesting->redactor, origin, &named))
+		age = ss_job_digest_age(output, origin, named.data, &ss_diagnose_summarizer,
+					digesting->memory);
+	ss_text_release(&named);
 	if (age == SS_DIGEST_CURRENT) {
 		digesting->tally.current++;
 		return false;
@@ -223,7 +215,7 @@ static bool digest_is_wanted(struct digesting *digesting, const char *origin, co
 		cli_tally_refuse(&digesting->tally.foreign, output);
 	else if (!resumes && !forces)
 		cli_tally_refuse(&digesting->tally.existing, output);
-	else if (!S_ISREG(info.st_mode) || (info.st_size && !is_digest(output)))
+	else if (!S_ISREG(info.st_mode) || (info.st_size && !cli_digest_is_file(output)))
 		digest_fail_file(digesting, output,
 				 "exists and is not a digest: it was not replaced");
 	else
@@ -237,7 +229,8 @@ static bool digest_prepare_file(struct digesting *digesting, const struct ss_pat
 {
 	*ready = (struct ready){ .digesting = digesting, .path = path, .rank = -1 };
 	*code = EXIT_FINE;
-	(void)cli_digest_name(digesting->folder, digesting->arguments, path, ready->output);
+	(void)cli_digest_name(digesting->folder, digesting->arguments, path, digesting->redactor,
+			      ready->output);
 	ready->origin = realpath(path->path, NULL);
 	if (!ready->origin) {
 		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", digesting->what, path->path,
@@ -429,7 +422,8 @@ static int check_names(struct digesting *digesting, const struct ss_paths *paths
 				digesting, path->path,
 				"has no path that the digest could name: save the trace "
 				"to a file first");
-		if (!cli_digest_name(digesting->folder, digesting->arguments, path, name))
+		if (!cli_digest_name(digesting->folder, digesting->arguments, path,
+				     digesting->redactor, name))
 			return digest_fail_file(digesting, path->path,
 						"has a name that is too long");
 		if (ss_strings_add(digesting->names, name, strlen(name)) != had)
@@ -540,6 +534,36 @@ static bool open_folder(struct digesting *digesting, bool *made)
 	return false;
 }
 
+/* Writes the digests into the folder, which exists then. */
+static int digest_into(struct digesting *digesting, struct redaction *redaction)
+{
+	const struct output_inputs inputs = { .paths = digesting->arguments->paths,
+					      .path_count = digesting->arguments->path_count };
+	struct ss_memory memory;
+	bool made;
+	int code;
+
+	redaction->is_quiet = !redaction->is_on;
+	if (!share_has_key(digesting->what, &digesting->share, digesting->arguments))
+		return EXIT_USAGE;
+	code = redaction_begin(digesting->what, redaction, &inputs, digesting->folder,
+			       &digesting->redactor);
+	if (code != EXIT_FINE)
+		return code;
+	if (open_folder(digesting, &made)) {
+		stop_made(made ? digesting->folder : NULL);
+		ss_memory_init(&memory, 0);
+		code = digest(digesting, &memory);
+		/* another process of the launcher may use the folder */
+		if (made && !digesting->tally.written && digesting->share.count == 1)
+			rmdir(digesting->folder);
+	} else {
+		code = EXIT_FAILED;
+	}
+	return redaction_end(digesting->what, redaction, digesting->redactor, NULL,
+			     digesting->tally.written, code);
+}
+
 static int digest_run(const struct command *command, const struct arguments *arguments)
 {
 	struct output output;
@@ -547,9 +571,7 @@ static int digest_run(const struct command *command, const struct arguments *arg
 				       .arguments = arguments,
 				       .folder = cli_option_text(arguments, "output"),
 				       .output = &output };
-	struct ss_memory memory;
-	bool made;
-	int code;
+	struct redaction redaction = redaction_of(arguments);
 
 	if (!show_check(command->name, arguments))
 		return EXIT_USAGE;
@@ -564,15 +586,7 @@ static int digest_run(const struct command *command, const struct arguments *arg
 			command->name, cli_option_text(arguments, "share"));
 		return EXIT_USAGE;
 	}
-	if (!open_folder(&digesting, &made))
-		return EXIT_FAILED;
-	stop_made(made ? digesting.folder : NULL);
-	ss_memory_init(&memory, 0);
-	code = digest(&digesting, &memory);
-	/* another process of the launcher may use the folder */
-	if (made && !digesting.tally.written && digesting.share.count == 1)
-		rmdir(digesting.folder);
-	return code;
+	return digest_into(&digesting, &redaction);
 }
 
 const struct command command_digest = {

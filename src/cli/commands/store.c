@@ -26,8 +26,10 @@ static struct ss_error engine_problem;
 
 static int store_add(const char *what, const struct arguments *arguments)
 {
+	const struct output_inputs inputs = { .paths = arguments->paths + 2,
+					      .path_count = arguments->path_count - 2 };
 	struct store_runs runs;
-	int code = cli_store_runs_open(what, arguments, arguments->paths[1], &runs);
+	int code = cli_store_runs_open(what, arguments, arguments->paths[1], &inputs, &runs);
 
 	/* a run that cannot be added does not stop the others */
 	for (size_t i = 2; runs.store.fd >= 0 && !stop_asked() && i < arguments->path_count; i++) {
@@ -35,8 +37,7 @@ static int store_add(const char *what, const struct arguments *arguments)
 
 		code = own != EXIT_FINE ? own : code;
 	}
-	cli_store_runs_close(&runs);
-	return code;
+	return cli_store_runs_close(&runs, code);
 }
 
 static bool store_is_stopped(void *context)
@@ -167,7 +168,8 @@ static int columns(const char *what, const struct arguments *arguments)
 }
 
 static const struct action actions[] = {
-	{ "add", " job commit label source run ", 3, SIZE_MAX, " STORE PATH...", store_add },
+	{ "add", " job commit label source run redact keep key list ", 3, SIZE_MAX,
+	  " STORE PATH...", store_add },
 	{ "list", " format ", 2, 2, " STORE", store_list },
 	{ "compact", " ", 2, 2, " STORE", compact },
 	{ "drop", " before ", 2, 2, " STORE --before DATE", store_drop },
@@ -186,8 +188,8 @@ static const struct action *find_action(const struct arguments *arguments)
 static bool takes_options(const struct command *command, const struct action *action,
 			  const struct arguments *arguments)
 {
-	static const char *const own[] = { "job", "commit", "label", "source",
-					   "run", "before", "format" };
+	static const char *const own[] = { "job",    "commit", "label", "source", "run", "before",
+					   "format", "redact", "keep",  "key",    "list" };
 
 	for (size_t i = 0; i < SS_COUNT(own); i++) {
 		char word[32];

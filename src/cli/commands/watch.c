@@ -74,6 +74,7 @@ static int watch_run(const struct command *command, const struct arguments *argu
 {
 	int64_t settle_ns = (int64_t)cli_option_count(arguments, "settle") * 1000000000;
 	struct ss_watcher watcher;
+	const struct output_inputs inputs = { .paths = arguments->paths, .path_count = 1 };
 	struct store_runs runs;
 	struct ss_error err = { 0 };
 	enum ss_status status;
@@ -91,7 +92,7 @@ static int watch_run(const struct command *command, const struct arguments *argu
 	/* a signal ends it between two steps, which is the normal way to stop it */
 	stop_filling(true);
 	code = cli_store_runs_open(command->name, arguments, cli_option_text(arguments, "store"),
-				   &runs);
+				   &inputs, &runs);
 	if (code == EXIT_FINE) {
 		status = ss_watcher_open(arguments->paths[0], &runs.store, settle_ns, &watcher,
 					 &err);
@@ -100,7 +101,7 @@ static int watch_run(const struct command *command, const struct arguments *argu
 		code = status == SS_OK ? EXIT_FINE : show_fail(command->name, &err);
 		ss_watcher_close(&watcher);
 	}
-	cli_store_runs_close(&runs);
+	code = cli_store_runs_close(&runs, code);
 	stop_filling(false);
 	return code;
 }

@@ -129,6 +129,21 @@ uint32_t share_threads(const struct digest_share *share)
 	return cores ? cores : 1;
 }
 
+bool share_has_key(const char *what, const struct digest_share *share,
+		   const struct arguments *arguments)
+{
+	bool resumes = cli_option_given(arguments, "resume");
+
+	if (!cli_option_given(arguments, "redact") || cli_option_given(arguments, "key") ||
+	    (share->count == 1 && !resumes))
+		return true;
+	fprintf(stderr,
+		"stepscope %s: --redact with %s needs --key FILE, so that a name is replaced alike "
+		"each time\n",
+		what, resumes ? "--resume" : "several processes");
+	return false;
+}
+
 /* --- names of digests ---------------------------------------------------------------------- */
 
 #define ENDING ".digest"
@@ -150,20 +165,43 @@ static const char *within(const struct arguments *arguments, const struct ss_pat
 	return slash ? slash + 1 : path->path;
 }
 
-bool cli_digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
-		     char out[SS_PATH_BYTES])
+bool cli_digest_text(struct ss_redactor *redactor, const char *path, struct ss_text *out)
 {
-	const char *name = within(arguments, path);
-	size_t folder = strlen(to) + 1;
-	int printed = snprintf(out, SS_PATH_BYTES, "%s/%.*s" ENDING, to,
-			       (int)ss_find_stem(name, true), name);
+	if (redactor)
+		return ss_redactor_name(redactor, path, out, NULL) == SS_OK;
+	ss_text_add_string(out, path);
+	return !ss_text_failed(out);
+}
 
+bool cli_digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
+		     struct ss_redactor *redactor, char out[SS_PATH_BYTES])
+{
+	struct ss_text name = { 0 };
+	size_t folder = strlen(to) + 1;
+	int printed = -1;
+
+	if (cli_digest_text(redactor, within(arguments, path), &name))
+		printed = snprintf(out, SS_PATH_BYTES, "%s/%.*s" ENDING, to,
+				   (int)ss_find_stem(name.data, true), name.data);
+	ss_text_release(&name);
 	if (printed < 0 || printed >= SS_PATH_BYTES)
 		return false;
 	for (char *at = out + folder; *at; at++)
 		if (*at == '/')
 			*at = '-';
 	return true;
+}
+
+bool cli_digest_is_file(const char *path)
+{
+	char begin[SS_DIGEST_MAGIC_BYTES] = { 0 };
+	FILE *file = fopen(path, "rb");
+	size_t got = file ? fread(begin, 1, sizeof(begin), file) : 0;
+
+	if (file)
+		fclose(file);
+	return file && (!got || memcmp(begin, "\x28\xb5\x2f\xfd", 4) == 0 ||
+			memcmp(begin, SS_DIGEST_MAGIC, sizeof(begin)) == 0);
 }
 
 /* The summary that `digest` prints at its end. */

@@ -11,6 +11,7 @@
 
 #include "api/find_files.h"
 #include "base/system/new_file.h"
+#include "base/text.h"
 #include "cli/command.h"
 
 /* --- which files a process takes, and the names of their digests ------------------ */
@@ -27,9 +28,25 @@ bool share_read(const char *text, struct digest_share *out);
 /* The number of threads for this process, so that all processes together use the machine once. */
 uint32_t share_threads(const struct digest_share *share);
 
-/* "JOB/node1/rank0.json.gz" of the folder JOB becomes "TO/node1-rank0.digest". False: too long. */
+/*
+ * Digests are joined by names: with --redact, several processes, or one after the other, need one
+ * key. Prints an error if it is missing.
+ */
+bool share_has_key(const char *what, const struct digest_share *share,
+		   const struct arguments *arguments);
+
+/* Whether the file can be a digest, damaged or not: no other file is ever replaced. */
+bool cli_digest_is_file(const char *path);
+
+/*
+ * "JOB/node1/rank0.json.gz" of the folder JOB becomes "TO/node1-rank0.digest", with the names that
+ * the redactor gives; NULL: none. False: too long.
+ */
 bool cli_digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
-		     char out[SS_PATH_BYTES]);
+		     struct ss_redactor *redactor, char out[SS_PATH_BYTES]);
+
+/* A path as digests have it. False: no memory. */
+bool cli_digest_text(struct ss_redactor *redactor, const char *path, struct ss_text *out);
 
 /* --- what happened to the files --------------------------------------------------- */
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "api/session.h"
-#include "cli/output.h"
 #include "cli/stop.h"
 
 static bool store_runs_is_stopped(void *context)
@@ -50,28 +49,38 @@ static bool store_runs_read_labels(struct store_runs *runs)
 }
 
 int cli_store_runs_open(const char *what, const struct arguments *arguments, const char *store,
-			struct store_runs *out)
+			const struct output_inputs *inputs, struct store_runs *out)
 {
 	struct ss_error err = { 0 };
 
-	*out = (struct store_runs){ .what = what, .arguments = arguments, .store = { .fd = -1 } };
+	int code;
+
+	*out = (struct store_runs){ .what = what,
+				    .arguments = arguments,
+				    .redaction = redaction_of(arguments),
+				    .store = { .fd = -1 } };
+	out->redaction.is_quiet = !out->redaction.is_on;
 	if (!store_runs_read_labels(out)) {
 		(void)ss_fail_memory(&err, "the labels");
 		return show_fail(what, &err);
 	}
+	code = redaction_begin(what, &out->redaction, inputs, store, &out->redactor);
+	if (code != EXIT_FINE)
+		return code;
 	if (ss_run_store_open(store, true, &out->store, &err) != SS_OK)
 		return show_fail(what, &err);
 	return EXIT_FINE;
 }
 
-void cli_store_runs_close(struct store_runs *runs)
+int cli_store_runs_close(struct store_runs *runs, int code)
 {
 	ss_run_store_close(&runs->store);
 	free(runs->label_texts);
 	free(runs->labels);
+	return redaction_end(runs->what, &runs->redaction, runs->redactor, NULL, runs->added, code);
 }
 
-static void store_runs_print_added(const struct store_runs *runs, const struct ss_session *session,
+static void store_runs_print_added(struct store_runs *runs, const struct ss_session *session,
 				   const char *path)
 {
 	char size[BYTES_WORDS];
@@ -83,6 +92,7 @@ static void store_runs_print_added(const struct store_runs *runs, const struct s
 	else
 		printf("%s: added run %s (date=%s, %s)\n", path, runs->last.run_id, runs->last.date,
 		       size);
+	runs->added += !runs->last.was_there;
 	fflush(stdout);
 	output_tell_cut(stderr, ss_session_cut_count(session));
 }
@@ -93,6 +103,7 @@ static enum ss_status store_runs_add_session(struct store_runs *runs, struct ss_
 	const struct arguments *arguments = runs->arguments;
 	char *real = realpath(path, NULL);
 	const char *source = cli_option_text(arguments, "source");
+	struct ss_text name = { 0 };
 	struct ss_stored_run run = { .job = cli_option_text(arguments, "job"),
 				     .commit = cli_option_text(arguments, "commit"),
 				     .source = source ? source
@@ -105,12 +116,19 @@ static enum ss_status store_runs_add_session(struct store_runs *runs, struct ss_
 									     "memory-limit", 0),
 				     .is_stopped = store_runs_is_stopped };
 	struct progress_bar bar;
-	enum ss_status status;
+	enum ss_status status = SS_OK;
 
+	/* what the user gives is stored as it is */
+	if (!source && runs->redactor) {
+		status = ss_redactor_name(runs->redactor, run.source, &name, err);
+		run.source = name.data;
+	}
 	cli_progress_begin(&bar, cli_option_text(arguments, "progress"));
 	ss_session_watch(session, cli_progress_step, &bar);
-	status = ss_run_store_add(&runs->store, session, &run, &runs->last, err);
+	if (status == SS_OK)
+		status = ss_run_store_add(&runs->store, session, &run, &runs->last, err);
 	cli_progress_end(&bar);
+	ss_text_release(&name);
 	free(real);
 	return status;
 }
@@ -120,8 +138,10 @@ int cli_store_runs_add(struct store_runs *runs, const char *path)
 	struct ss_open_options open = show_loading(runs->arguments, &path, 1);
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
-	enum ss_status status = show_load(runs->arguments, &open, &session, &err);
+	enum ss_status status;
 
+	open.redactor = runs->redactor;
+	status = show_load(runs->arguments, &open, &session, &err);
 	if (status == SS_OK) {
 		show_failed(session, runs->what);
 		status = store_runs_add_session(runs, session, path, &err);
@@ -175,6 +195,7 @@ enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const cha
 	enum ss_status status = SS_OK;
 	uint32_t count = 1, added = 0;
 
+	open.redactor = runs->redactor;
 	while (status == SS_OK && added < count && !stop_asked()) {
 		char number[16];
 

@@ -5,7 +5,7 @@
 #ifndef SS_CLI_STORE_RUNS_H
 #define SS_CLI_STORE_RUNS_H
 
-#include "cli/command.h"
+#include "cli/redaction.h"
 #include "store/store.h"
 
 struct store_runs {
@@ -15,12 +15,15 @@ struct store_runs {
 	struct ss_stored_label *labels;
 	size_t label_count;
 	char *label_texts;
+	struct redaction redaction;
+	struct ss_redactor *redactor; /* NULL: names stay */
 	struct ss_stored_added last;
+	uint32_t added; /* runs that were not there */
 };
 
 /* Opens or creates the store and reads the labels; prints errors and returns the exit code. */
 int cli_store_runs_open(const char *what, const struct arguments *arguments, const char *store,
-			struct store_runs *out);
+			const struct output_inputs *inputs, struct store_runs *out);
 
 /* Loads, diagnoses and adds the traces at the path as one run; returns the exit code. */
 int cli_store_runs_add(struct store_runs *runs, const char *path);
@@ -40,6 +43,7 @@ enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const cha
 					      const char *const *paths, size_t path_count,
 					      bool takes_partial);
 
-void cli_store_runs_close(struct store_runs *runs);
+/* Also after opening failed. Returns `code`, or that of a failure to write the list of names. */
+int cli_store_runs_close(struct store_runs *runs, int code);
 
 #endif

@@ -237,6 +237,7 @@ const struct ss_input_format ss_input_format_digest = {
 	.matches = digest_matches,
 	.is_derived = true,
 	.redact_refusal =
-		"this is a digest, and digests cannot be redacted: pass the original JSON",
+		"this is a digest, and digests cannot be redacted: make it again from the original "
+		"JSON with option 'redact'",
 	.load = digest_refuse_load,
 };
