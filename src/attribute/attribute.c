@@ -62,7 +62,7 @@ static void keep_moment(void *context, const struct ss_attribution_moment *momen
 	last = of->moment_count ? &of->moments[of->moment_count - 1] : NULL;
 	if (last && continues(last, moment)) {
 		last->to_ns = moment->to_ns;
-		last->excess_ns += moment->excess_ns;
+		ss_ns_add(&last->excess_ns, moment->excess_ns);
 		return;
 	}
 	if (!ss_memory_reserve(of->memory, (void **)&of->moments, &of->moment_capacity,

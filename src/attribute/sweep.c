@@ -400,7 +400,7 @@ static bool is_loading(const struct sweep *sweep, uint32_t launch, struct ss_int
 								  : gap.start_ns;
 
 	return slices->dur_ns[launch] >= SS_ATTRIBUTION_FIRST_NS &&
-	       2 * (gap.end_ns - from_ns) > gap.end_ns - gap.start_ns;
+	       gap.end_ns - from_ns > (gap.end_ns - gap.start_ns) / 2;
 }
 
 /* A gap that another thread ends: its phase, and the operators that this thread ran. */

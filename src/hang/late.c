@@ -70,7 +70,7 @@ static void count_last(const struct ss_hang *hang, const struct hang_arrival *ar
 		if (last->created_ns - last[-1].created_ns < CLOCKS_NS)
 			continue;
 		late[last->member].times++;
-		late[last->member].ns += last->created_ns - last[-1].created_ns;
+		ss_ns_add(&late[last->member].ns, last->created_ns - last[-1].created_ns);
 	}
 }
 

@@ -144,6 +144,23 @@ def check_left_out(folder):
     check("no rank." not in out, f"twins have ranks: {out}")
 
 
+def check_far_apart(folder):
+    """Times that add up to more than fits, and numbers of groups that no rank has."""
+    folder.mkdir()
+    for rank, time in enumerate((1, 2**63 - 1)):
+        entries = [{
+            "record_id": i, "pg_id": (0, 2**32, -1, 2**63 - 1)[i % 4],
+            "process_group": ["0", "default_pg"], "collective_seq_id": i + 1,
+            "profiling_name": "nccl:all_reduce", "time_created_ns": time, "input_sizes": [[4]],
+            "input_dtypes": ["Float"], "state": "completed", "retired": True, "is_p2p": False,
+        } for i in range(8)]  # fmt: skip
+        config = {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1]"}}
+        (folder / f"nccl_trace_rank_{rank}").write_text(json.dumps(
+            {"version": "2.10", "pg_config": config, "entries": entries}))  # fmt: skip
+    out = run("hang", folder)[1]
+    check("Rank 1 comes last to 8 of 8" in " ".join(out.split()), f"far apart: {out}")
+
+
 class Evil:
     def __reduce__(self):
         return (print, ("executed",))
@@ -209,6 +226,7 @@ def main():
         if len(sys.argv) > 2 and Path(sys.argv[2]).is_dir():
             check_recorded(Path(sys.argv[2]))
         check_left_out(folder)
+        check_far_apart(folder / "far")
         check_hostile(folder / "hostile")
         check_sql(folder)
         check_many(folder / "many")

@@ -214,6 +214,7 @@ static enum ss_status read_entry(struct ss_flight_reader *reader,
 				 struct ss_error *err)
 {
 	struct ss_flight *out = reader->out;
+	int64_t group_id = field_number(out, fields, KEY_PG_ID, 0);
 	struct ss_flight_entry entry = {
 		.record_id = field_number(out, fields, KEY_RECORD_ID, out->entry_count),
 		.created_ns = field_number(out, fields, KEY_TIME_CREATED_NS, 0),
@@ -222,7 +223,7 @@ static enum ss_status read_entry(struct ss_flight_reader *reader,
 		.timeout_ms = field_number(out, fields, KEY_TIMEOUT_MS, -1),
 		.name = field_text(fields, KEY_PROFILING_NAME),
 		.stack = field_part(fields, KEY_FRAMES, SS_FLIGHT_PART_STACK, 0),
-		.group_id = (uint32_t)field_number(out, fields, KEY_PG_ID, 0),
+		.group_id = group_id >= 0 && group_id < SS_NO_ID ? (uint32_t)group_id : SS_NO_ID,
 		.state = (uint8_t)entry_state(fields),
 		.is_retired = field_is_true(fields, KEY_RETIRED),
 		.is_pair = field_is_true(fields, KEY_IS_P2P),

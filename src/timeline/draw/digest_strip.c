@@ -12,13 +12,13 @@ struct piece_columns {
 	uint32_t start, dur, part;
 };
 
-static uint32_t column_called(const struct ss_view *view, const char *name)
+/* False: the view has no such column. */
+static bool find_column(const struct ss_view *view, const char *name, uint32_t *out)
 {
-	uint32_t i = 0;
-
-	while (i + 1 < view->column_count && strcmp(view->columns[i].name, name) != 0)
-		i++;
-	return i;
+	for (*out = 0; *out < view->column_count; ++*out)
+		if (strcmp(view->columns[*out].name, name) == 0)
+			return true;
+	return false;
 }
 
 /* Adds the parts of a piece to the pixels that it covers, each its share. */
@@ -47,19 +47,24 @@ static void piece_add(const struct ss_table *pieces, uint32_t row,
 	}
 }
 
-static void pieces_draw(const struct ss_table *pieces, const char *part,
+/* False: the view has no such part. */
+static bool pieces_draw(const struct ss_table *pieces, const char *part,
 			const struct ss_pixel_grid *grid, int64_t *sums, struct ss_pen *pen)
 {
-	struct piece_columns columns = { column_called(pieces->view, "start_ns"),
-					 column_called(pieces->view, "dur_ns"),
-					 column_called(pieces->view, part) };
+	struct piece_columns columns;
 	uint32_t from = 0;
+
+	if (!find_column(pieces->view, "start_ns", &columns.start) ||
+	    !find_column(pieces->view, "dur_ns", &columns.dur) ||
+	    !find_column(pieces->view, part, &columns.part))
+		return false;
 
 	memset(sums, 0, grid->pixels * sizeof(*sums));
 	for (uint32_t row = 0; row < pieces->row_count; row++)
 		piece_add(pieces, row, &columns, grid, &from, sums);
 	for (uint32_t i = 0; i < grid->pixels; i++)
 		ss_pen_u8(pen, ss_pixel_grid_fill(grid, i, sums[i], 1));
+	return true;
 }
 
 enum ss_status ss_draw_digest_strip(const struct ss_timeline *timeline, uint32_t number,
@@ -86,8 +91,10 @@ enum ss_status ss_draw_digest_strip(const struct ss_timeline *timeline, uint32_t
 	if (status == SS_OK) {
 		bool has_device = digest && digest->device >= 0;
 
-		pieces_draw(&pieces, has_device ? "kernel_ns" : "cpu_ns", &grid, sums, pen);
-		pieces_draw(&pieces, "communication_ns", &grid, sums, pen);
+		if (!pieces_draw(&pieces, has_device ? "kernel_ns" : "cpu_ns", &grid, sums, pen) ||
+		    !pieces_draw(&pieces, "communication_ns", &grid, sums, pen))
+			status = ss_fail(err, SS_ERR_FORMAT, "view '%s' has no pieces of time",
+					 view->name);
 	}
 	ss_table_release(&pieces);
 	ss_arena_release(&arena);
