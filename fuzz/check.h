@@ -35,13 +35,19 @@ void check_trace(const struct ss_trace *trace);
 void check_equal(const struct ss_trace *a, const struct ss_trace *b);
 
 /*
- * Every view, every report and the verdict run, in one format or (NULL) in all, and their
- * JSON is strict.
+ * Of what can be asked, an input asks for one in eight, which its seed decides: runs are short, and
+ * many inputs ask for all. With STEPSCOPE_FUZZ_ALL in the environment each asks for everything.
  */
-void check_views(struct ss_session *session, const char *format);
+bool check_chooses(uint64_t seed, size_t index);
 
-/* All tables of all views: every figure within its bounds, sums of the same thing equal. */
-void check_figures(struct ss_session *session);
+/*
+ * Views, reports and the verdict run, in one format or (NULL) in those that the seed chooses, and
+ * their JSON is strict.
+ */
+void check_views(struct ss_session *session, const char *format, uint64_t seed);
+
+/* Tables of views: every figure within its bounds, sums of the same thing equal. */
+void check_figures(struct ss_session *session, uint64_t seed);
 
 /* The table as Arrow, walked from end to end; it has no columns afterwards. */
 void check_arrow(struct ss_table *table);

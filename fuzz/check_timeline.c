@@ -21,6 +21,7 @@
 /* What asked() works with. */
 struct asker {
 	struct ss_session *session;
+	uint64_t seed;
 	uint64_t slices; /* that the last tiles stand for */
 	char target[TARGET_BYTES];
 	size_t length;
@@ -162,8 +163,11 @@ static void ask_stretch(struct asker *asker, const struct ss_index *index, struc
 {
 	uint32_t tracks = index->trace->track_count + index->idle.device_count;
 
+	/* the first counts slices */
 	for (int i = 0; tracks <= TRACKS_MAX && i < SS_PAINT_COUNT; i++)
-		ask_tiles(asker, tracks, stretch, pixels, ss_paint_name((enum ss_paint_by)i));
+		if (!i || check_chooses(asker->seed, (size_t)i))
+			ask_tiles(asker, tracks, stretch, pixels,
+				  ss_paint_name((enum ss_paint_by)i));
 	ask_window(asker, index, stretch, pixels);
 }
 
@@ -227,7 +231,7 @@ void check_timeline(struct ss_session *session, uint64_t seed)
 	const struct ss_index *index;
 	uint32_t rows;
 
-	asker = (struct asker){ .session = session };
+	asker = (struct asker){ .session = session, .seed = seed };
 	if (seed % 2)
 		ask_without_memory(session, seed / 2);
 	add(&asker, "job");

@@ -4,10 +4,22 @@
  */
 #include <string.h>
 
+#include "base/hash/hash.h"
 #include "check.h"
 
+#define CHOSEN_SHARE 8
+
+bool check_chooses(uint64_t seed, size_t index)
+{
+	static int all = -1;
+
+	if (all < 0)
+		all = getenv("STEPSCOPE_FUZZ_ALL") != NULL;
+	return all || (ss_hash_mix(seed, index) >> 24) % CHOSEN_SHARE == 0;
+}
+
 static void run_one(struct ss_session *session, const char *what, bool is_report, const char *only,
-		    uint32_t top)
+		    uint32_t top, uint64_t seed)
 {
 	const char *format;
 
@@ -21,7 +33,7 @@ static void run_one(struct ss_session *session, const char *what, bool is_report
 		struct ss_error err = { 0 };
 		struct ss_text text = { 0 };
 
-		if (only && strcmp(only, format) != 0)
+		if (only ? strcmp(only, format) != 0 : i && !check_chooses(seed, i))
 			continue;
 		if (is_report && (strcmp(format, "csv") == 0 || strcmp(format, "ndjson") == 0)) {
 			/* several tables */
@@ -61,7 +73,7 @@ static bool run_memory(struct ss_session *session, const char *view, const char 
 	return status == SS_OK;
 }
 
-static void run_memories(struct ss_session *session, const char *format)
+static void run_memories(struct ss_session *session, const char *format, uint64_t seed)
 {
 	struct ss_offer offer = { .size = sizeof(offer) };
 
@@ -70,7 +82,7 @@ static void run_memories(struct ss_session *session, const char *format)
 	for (size_t i = 0; ss_snapshots_offer_at(i, &offer); i++) {
 		const char *group = ss_snapshots_group_at(offer.name, 0);
 
-		for (size_t k = 0; k == 0 || group; k++) {
+		for (size_t k = 0; check_chooses(seed, i) && (k == 0 || group); k++) {
 			CHECK(run_memory(session, offer.name, group, format) ||
 			      strcmp(offer.name, "diff") == 0);
 			group = ss_snapshots_group_at(offer.name, k + 1);
@@ -78,13 +90,19 @@ static void run_memories(struct ss_session *session, const char *format)
 	}
 }
 
-void check_views(struct ss_session *session, const char *format)
+void check_views(struct ss_session *session, const char *format, uint64_t seed)
 {
 	struct ss_offer offer = { .size = sizeof(offer) };
+	size_t i;
 
-	for (size_t i = 0; ss_offer_at(i, &offer); i++)
-		run_one(session, offer.name, offer.is_report, format, i % 2 ? 3 : 0);
-	run_one(session, "diagnose", false, format, 0);
-	run_one(session, "what-if", false, format, 0);
-	run_memories(session, format);
+	for (i = 0; ss_offer_at(i, &offer); i++)
+		if (check_chooses(seed, i))
+			run_one(session, offer.name, offer.is_report, format, i % 2 ? 3 : 0,
+				seed + i);
+	if (check_chooses(seed, i++))
+		run_one(session, "diagnose", false, format, 0, seed);
+	if (check_chooses(seed, i++))
+		run_one(session, "what-if", false, format, 0, seed);
+	if (check_chooses(seed, i))
+		run_memories(session, format, seed + 1);
 }

@@ -89,7 +89,7 @@ static bool digest_of(const struct ss_input *input, struct ss_text *out)
 }
 
 /* All that is asked of the ranks together; answers one after the other. */
-static void ask_all(struct ss_session *session, struct ss_text *out)
+static void ask_all(struct ss_session *session, uint64_t seed, struct ss_text *out)
 {
 	struct ss_offer offer = { .size = sizeof(offer) };
 
@@ -98,7 +98,7 @@ static void ask_all(struct ss_session *session, struct ss_text *out)
 		struct ss_error err = { 0 };
 		struct ss_text text = { 0 };
 
-		if (!offer.of_job)
+		if (!offer.of_job || !check_chooses(seed, i))
 			continue;
 		if (ss_session_run(session, &request, &text, &err) == SS_OK)
 			check_json(text.data, text.length);
@@ -111,7 +111,7 @@ static void ask_all(struct ss_session *session, struct ss_text *out)
 }
 
 /* Views of one rank, and its strip, from the tables of digests: an answer or a sentence. */
-static void ask_tables(struct ss_session *session)
+static void ask_tables(struct ss_session *session, uint64_t seed)
 {
 	static const char *const requests[] = {
 		"view/kernels",       "view/operators",
@@ -127,6 +127,8 @@ static void ask_tables(struct ss_session *session)
 		struct ss_answer answer = { .size = sizeof(answer) };
 		struct ss_error err = { 0 };
 
+		if (!check_chooses(~seed, i))
+			continue;
 		if (ss_ask(runs, requests[i], &answer, &err) != SS_OK)
 			CHECK(err.text[0]);
 		else if (requests[i][0] == 'v')
@@ -139,7 +141,8 @@ static void ask_tables(struct ss_session *session)
 /* --- inputs -------------------------------------------------------------------------- */
 
 /* Where all are traces: the same answers from their digests. */
-static void check_same(const struct ss_input *inputs, size_t count, const struct ss_text *answers)
+static void check_same(const struct ss_input *inputs, size_t count, uint64_t seed,
+		       const struct ss_text *answers)
 {
 	struct ss_text digests[PARTS_MAX] = { 0 }, again = { 0 };
 	struct ss_input own[PARTS_MAX];
@@ -156,7 +159,7 @@ static void check_same(const struct ss_input *inputs, size_t count, const struct
 		CHECK(open_files(own, count, 0, &session) == SS_OK);
 		CHECK(session->job.failed_count == 0);
 		if (ss_session_end(session, NULL) == SS_OK)
-			ask_all(session, &again);
+			ask_all(session, seed, &again);
 		if (again.length != answers->length ||
 		    memcmp(again.data, answers->data, again.length) != 0) {
 			fprintf(stderr, "the two loads differ:\n%.2000s\n---\n%.2000s\n",
@@ -177,6 +180,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t count = parts_find(data, size, parts), digests = 0;
 	struct ss_session *session = NULL, *refused = NULL;
 	struct ss_text answers = { 0 };
+	uint64_t seed = ss_hash_bytes((const char *)data, (uint32_t)size);
 	uint8_t *mended = malloc(size + 1);
 
 	CHECK(mended);
@@ -199,12 +203,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t calls = session->memory.calls;
 
 		if (ss_session_end(session, NULL) == SS_OK) {
-			ask_all(session, &answers);
+			ask_all(session, seed, &answers);
 			if (digests == count)
-				ask_tables(session);
+				ask_tables(session, seed);
 		}
 		if (!digests && !session->job.failed_count && session->job.file_count == count)
-			check_same(inputs, count, &answers);
+			check_same(inputs, count, seed, &answers);
 		/* a refused request for memory ends in a sentence, and leaves nothing behind */
 		(void)open_files(inputs, count, 1 + size % (calls ? calls : 1), &refused);
 		ss_session_close(refused);

@@ -125,19 +125,22 @@ static void same_answer(struct ss_session *a, struct ss_session *b, const char *
 	ss_text_release(&text_b);
 }
 
-static void same_answers(struct ss_session *a, struct ss_session *b)
+static void same_answers(struct ss_session *a, struct ss_session *b, uint64_t seed)
 {
 	struct ss_offer offer = { .size = sizeof(offer) };
+	size_t i;
 
-	for (size_t i = 0; ss_offer_at(i, &offer); i++)
-		if (offer.of_job)
+	for (i = 0; ss_offer_at(i, &offer); i++)
+		if (offer.of_job && check_chooses(seed, i))
 			same_answer(a, b, offer.name);
-	same_answer(a, b, "diagnose");
-	same_answer(a, b, "what-if");
+	if (check_chooses(seed, i))
+		same_answer(a, b, "diagnose");
+	if (check_chooses(seed, i + 1))
+		same_answer(a, b, "what-if");
 }
 
 /* The other way round, by two threads, with nothing kept but what compares ranks. */
-static void check_order(struct ss_session *session, const struct files *files)
+static void check_order(struct ss_session *session, const struct files *files, uint64_t seed)
 {
 	struct ss_input inputs[PARTS_MAX];
 	struct ss_session *other = NULL;
@@ -147,7 +150,7 @@ static void check_order(struct ss_session *session, const struct files *files)
 	for (size_t i = 0; i < files->count; i++)
 		inputs[i] = files->inputs[files->count - 1 - i];
 	CHECK(open_files(inputs, files->count, true, 2, &other) == SS_OK);
-	same_answers(session, other);
+	same_answers(session, other, seed);
 	ss_session_close(other);
 }
 
@@ -172,7 +175,7 @@ static uint32_t find_file(struct ss_session *session, const char *name)
 }
 
 /* The job with packs in the places of the traces. */
-static void check_packed(struct ss_session *session, const struct files *files)
+static void check_packed(struct ss_session *session, const struct files *files, uint64_t seed)
 {
 	struct ss_input inputs[PARTS_MAX];
 	struct ss_text packs[PARTS_MAX] = { 0 };
@@ -194,14 +197,14 @@ static void check_packed(struct ss_session *session, const struct files *files)
 		inputs[i].length = packs[i].length;
 	}
 	CHECK(open_files(inputs, files->count, false, 1, &other) == SS_OK);
-	same_answers(session, other);
+	same_answers(session, other, seed);
 	ss_session_close(other);
 	for (size_t i = 0; i < files->count; i++)
 		ss_text_release(&packs[i]);
 }
 
 /* Compared with the first file alone, then with itself. */
-static void check_compared(struct ss_session *session, const struct files *files)
+static void check_compared(struct ss_session *session, const struct files *files, uint64_t seed)
 {
 	static const char *const views[] = { NULL, "kernels", "steps", "diagnose", "ranks" };
 	struct ss_session *part = NULL;
@@ -214,8 +217,11 @@ static void check_compared(struct ss_session *session, const struct files *files
 		struct ss_request request = { .what = views[i / 2], .format = "json" };
 		struct ss_error err = { 0 };
 		struct ss_text text = { 0 };
-		enum ss_status status = ss_compare(&runs, &request, &text, &err);
+		enum ss_status status;
 
+		if (i && !check_chooses(seed, i))
+			continue;
+		status = ss_compare(&runs, &request, &text, &err);
 		CHECK((status == SS_OK) == (err.text[0] == '\0'));
 		if (status == SS_OK)
 			check_json(text.data, text.length);
@@ -285,7 +291,7 @@ static void check_refused(struct ss_session *session, const struct files *files,
 	ask_refused(session, "ranks", 1 + (size_t)(seed % 499));
 	ask_refused(session, seed % 2 ? "diagnose" : "critical-path", 1 + (size_t)(seed % 1999));
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)
-		if (offer.of_job)
+		if (offer.of_job && check_chooses(seed, i))
 			ask_refused(session, offer.name, 1 + (size_t)(seed / 7 % 31));
 }
 
@@ -301,21 +307,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		/* each of them is as long as loading */
 		switch (seed % 6) {
 		case 0:
-			check_figures(session);
+			check_figures(session, seed / 6);
 			break;
 		case 1:
-			check_order(session, &files);
+			check_order(session, &files, seed / 6);
 			break;
 		case 2:
-			check_packed(session, &files);
+			check_packed(session, &files, seed / 6);
 			break;
 		case 3:
-			check_views(session, "json");
+			check_views(session, "json", seed / 6);
 			if (!ss_session_failed_count(session))
 				check_timeline(session, seed / 6);
 			break;
 		case 4:
-			check_compared(session, &files);
+			check_compared(session, &files, seed / 6);
 			break;
 		default:
 			check_refused(session, &files, seed / 6);

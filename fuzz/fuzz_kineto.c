@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (seed % 2)
 			check_timeline(session, seed / 2);
 		else
-			check_views(session, NULL);
+			check_views(session, NULL, seed / 2);
 	}
 	ss_session_close(session);
 	return 0;

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "base/hash/hash.h"
 #include "check.h"
 #include "mutate.h"
 #include "memory/history/history.h"
@@ -155,6 +156,7 @@ static void show_all(const uint8_t *data, size_t size)
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 	struct ss_offer offer = { .size = sizeof(offer) };
+	uint64_t seed = ss_hash_bytes((const char *)data, (uint32_t)size);
 
 	if (ss_session_open(&options, &session, &err) != SS_OK)
 		return;
@@ -163,11 +165,12 @@ static void show_all(const uint8_t *data, size_t size)
 		ss_session_close(session);
 		return;
 	}
-	show(session, NULL, NULL, "text");
+	if (check_chooses(seed, 0))
+		show(session, NULL, NULL, "text");
 	for (size_t i = 0; ss_snapshots_offer_at(i, &offer); i++) {
 		const char *group = ss_snapshots_group_at(offer.name, 0);
 
-		for (size_t k = 0; k == 0 || group; k++) {
+		for (size_t k = 0; check_chooses(seed, i + 1) && (k == 0 || group); k++) {
 			show(session, offer.name, group, k ? "json" : "csv");
 			group = ss_snapshots_group_at(offer.name, k + 1);
 		}

@@ -11,13 +11,12 @@
  * The words of requests (routes, parameters, views, groups) are those that the library declares;
  * serve.dict has what else requests are made of.
  */
-#include <dirent.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "check.h"
 #include "mutate.h"
+#include "sample_job.h"
 #include "sample_snapshots.h"
 #include "serve/guard.h"
 #include "serve/server.h"
@@ -38,20 +37,6 @@ static const struct ss_guard guards[] = {
 	{ .token = TOKEN, .address = "192.0.2.7", .name = "node12" },
 	{ .token = TOKEN, .address = "0.0.0.0", .any_address = true },
 };
-
-static void remove_files(const char *folder)
-{
-	DIR *open = opendir(folder);
-	struct dirent *entry;
-	char path[512];
-
-	CHECK(open);
-	while ((entry = readdir(open)) != NULL) {
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		unlink(path);
-	}
-	closedir(open);
-}
 
 /* Stacks, memory, counters, slices that overlap, odd names; ' stands for ". */
 static const char other_trace[] =
@@ -215,43 +200,26 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	char folder[] = "/tmp/fuzz_serve_XXXXXX";
-	const char *paths[] = { folder };
-	struct ss_simulation simulation = { .size = sizeof(simulation),
-					    .folder = folder,
-					    .layout = "ddp",
-					    .device = "h100",
-					    .causes = "straggler",
-					    .settings = "layers=1,hidden=64,heads=1",
-					    .ranks = 2,
-					    .steps = 3,
-					    .threads = 1 };
-	struct ss_open_options open = { .size = sizeof(open),
-					.paths = paths,
-					.path_count = 1,
-					.threads = 1,
-					.snapshots = true };
+	char folder[] = SAMPLE_JOB_FOLDER;
 	struct ss_session *sessions[2] = { NULL };
-	struct ss_simulated done = { .size = sizeof(done) };
 	struct ss_error err = { 0 };
 
 	(void)argc;
 	(void)argv;
 	make_words();
-	CHECK(mkdtemp(folder));
-	CHECK(ss_simulate(&simulation, &done, &err) == SS_OK);
+	sample_job_write(folder);
 	add_snapshot(folder);
-	CHECK(ss_session_open(&open, &sessions[0], &err) == SS_OK);
-	remove_files(folder);
+	sessions[0] = sample_job_open(folder);
+	sample_job_remove_files(folder);
 	make_other(folder, sessions[0]);
-	CHECK(ss_session_open(&open, &sessions[1], &err) == SS_OK);
+	sessions[1] = sample_job_open(folder);
 	CHECK(ss_session_failed_count(sessions[1]) == 1);
 	CHECK(ss_runs_new(&runs, &err) == SS_OK);
 	for (int i = 0; i < 2; i++)
 		CHECK(ss_runs_add(runs, sessions[i], &err) == SS_OK);
 	check_snapshot("view/snapshot?snapshot=0");
 	check_snapshot("view/snapshot?run=1&snapshot=2");
-	remove_files(folder);
+	sample_job_remove_files(folder);
 	rmdir(folder);
 	return 0;
 }

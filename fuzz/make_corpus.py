@@ -472,6 +472,50 @@ def dumps():
         yield folder.name, job(*((path.name, path.read_bytes()) for path in files))
 
 
+QUERIES = (
+    "select * from steps", "select name, sum(total_ns) from kernels group by all order by 2 desc",
+    "select * from slices(rank := 1) where dur_ns > 1000 limit 3;select 1", "from findings",
+    "with a as (select rank, count(*) n from slices group by 1) select * from a join steps using "
+    "(rank)", "create table t as select * from operators; select * from t", "show tables",
+    "describe slices", "select '\\x41'::blob, 1e300, -0.5::float, null, true, [1, 2], {'a': 1}, "
+    "interval 3 days, date '2026-01-01', 170141183460469231731687303715884105727",
+    "select * from read_csv('canary')", "copy (select 1) to 'out.csv'", "install httpfs",
+    "set enable_external_access = true", "attach 'a.db'", "load 'x'", "export database 'd'",
+    "select getenv('HOME')", "select * from 'canary'", "pragma database_list", "-- a\n;;/* /* */",
+    "select $$;$$, $a$ ; $a$, e'\\';', \"a;b\" from (select 1 as \"a;b\")", "select 'open",
+    "select * from roofline(\"by\" := 'step')", "explain analyze select * from links",
+    "select * from range(1000000000)", "select repeat('a', 100000)", "update steps set rank = 1",
+    "prepare p as select ?; execute p(3)", "begin; drop view steps; commit", "checkpoint",
+    "select lst.u from (select unnest([1, 2, 3]) u) lst", "select * from memory_curve, counters",
+)
+FIXES = ("", "fix=straggler", "fix=straggler=1", "fix=launch-bound,input-stall=0\nverbose",
+         "fix=straggler=99999999999999999999", "fix=,,=,", "fix=no-such-rule\nrank=0\nformat=text",
+         "rank=all\nformat=markdown\ntop=3", "step=1-2\nformat=csv", "fix=straggler,straggler=-1",
+         "verbose=1\nfix=" + "straggler," * 40, "device=0", "rank=-1\nformat=json\nfix=host-sync")
+
+
+def stores():
+    """(name, bytes) of folders that are stores, or nearly."""
+    head = ("stepscope.json", b'{"schema": "stepscope.store", "layout": 1}\n')
+    day, run = "date=2026-06-01", "0123456789abcdef.parquet"
+    yield "empty", job(head)
+    yield "layouts", job(("stepscope.json", b'{"layout": 99999999999999999999}'))
+    yield "other", job(("stepscope.json", b"{}"), ("a/b", b""))
+    yield "days", job(head, *((f"{table}/{day}/{run}", b"PAR1") for table in (
+        "findings", "kernels", "runs")), ("runs/date=2026-13-77/x.parquet", b""))
+    yield "compact", job(head, (f"runs/{day}/compact-0123456789abcdef.parquet", b"PAR1...PAR1"),
+                         (".dropping", b"2026-06-02\n"), (f"runs/{day}", b""))
+    yield "left", job(head, (".stepscope.0a1b2c.part/runs", b"PAR1"), (".watched-00", b"00\n"))
+
+
+def tables():
+    """(name, bytes) of tables of all types of columns, for Arrow."""
+    cells = b"\x01" + bytes(range(8)) + b"\x0dabc" + b"\x00" + b"\x15h\xc3\xa9llo"
+    for columns in (b"\0", b"\1", b"\0\1\2\3\4\5\6", b"\6\6", b"\0\0\0"):
+        for rows in (0, 1, 9, 70):
+            yield f"{columns.hex()}_{rows}", columns + b"\xff" + cells * rows
+
+
 def inputs():
     """(target, name, bytes) of everything."""
     for name, data in pickles():
@@ -488,7 +532,7 @@ def inputs():
         yield "fuzz_rewrite", name, data
         yield "fuzz_pack", name, data
         # threads, then the size of blocks: large ones for long files
-        sizes = ((1, 37, 0x10), (2, 200, 0), (0, 0, 0)) if len(data) < 4000 else ((2, 255, 3),)
+        sizes = ((1, 37, 0x10), (0, 200, 0), (4, 0, 0)) if len(data) < 4000 else ((0, 255, 3),)
         for head in sizes:
             yield "fuzz_blocks", f"{name}_{head[0]}_{head[1]}", bytes(head) + data
         if number % 16 == 0 or len(data) < 200:
@@ -500,6 +544,14 @@ def inputs():
             yield "fuzz_gzip", f"{name}_{how}", data
     for name, data in requests():
         yield "fuzz_serve", name, data
+    for number, text in enumerate(QUERIES):
+        yield "fuzz_sql", f"query_{number}", text.encode()
+    for number, text in enumerate(FIXES):
+        yield "fuzz_what_if", f"fixes_{number}", text.encode()
+    for name, data in stores():
+        yield "fuzz_store", name, data
+    for name, data in tables():
+        yield "fuzz_arrow", name, data
     for index, text in enumerate(NUMBERS + VALUES):
         yield "fuzz_number_json", f"text_{index}", text.encode()
 
