@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "stepscope.h"
 
 const char *ss_confidence_name(enum ss_confidence confidence)
@@ -176,7 +177,7 @@ static enum ss_status fail_unknown_rule(const char *name, struct ss_error *err)
 static enum ss_status diagnosis_read_fixes(struct ss_diagnosis *diagnosis, const char *fixes,
 					   bool *keep, struct ss_error *err)
 {
-	char missing[256] = "", word_text[128];
+	char missing[256] = "", word_text[128], *shown;
 
 	for (const char *word = fixes; *word;) {
 		size_t length = strcspn(word, ","), name = strcspn(word, ",=");
@@ -198,10 +199,15 @@ static enum ss_status diagnosis_read_fixes(struct ss_diagnosis *diagnosis, const
 			ss_text_list(missing, sizeof(missing), word_text);
 		word += length + (word[length] == ',');
 	}
-	if (*missing)
-		diagnosis->not_found = ss_arena_copy(&diagnosis->chosen_arena, missing,
-						     strlen(missing));
-	return *missing && !diagnosis->not_found ? ss_fail_memory(err, "the findings") : SS_OK;
+	if (!*missing)
+		return SS_OK;
+	/* what the user typed, and cut: it may end within a character */
+	shown = SS_ARENA_NEW(&diagnosis->chosen_arena, char, 3 * strlen(missing) + 1);
+	if (!shown)
+		return ss_fail_memory(err, "the findings");
+	ss_utf8_repair(missing, strlen(missing), shown);
+	diagnosis->not_found = shown;
+	return SS_OK;
 }
 
 /* Removes the sentences and the title that depend on an earlier choice. */

@@ -34,6 +34,8 @@ CASES = (
     (["diagnoze", "{trace}"], USAGE, "", "did you mean 'diagnose'"),
     (["what-if", "--fix", "sync-stall", "{trace}"], FINE, "Not found in these files", ""),
     (["what-if", "--fix", "sync-stall", "--fix=input-stall", "{trace}"], FINE, "input-stall", ""),
+    # cut in the middle of a letter
+    (["what-if", "--fix", "straggler=a" + "é" * 99, "--json", "{trace}"], FINE, "straggler=aé", ""),
     (["what-if", "{trace}"], FINE, "A step takes", ""),
     (["what-if", "--fix", "nothing", "{trace}"], USAGE, "", "no rule called 'nothing'"),
     (["what-if", "--fix", "pipeline-buble=3", "{trace}"], USAGE, "",
