@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash/hash.h"
 #include "base/text.h"
 #include "check.h"
 #include "mutate.h"
@@ -20,6 +21,7 @@
 #include "store/folder.h"
 
 #define PATH_MAX_BYTES 256
+#define ENGINE_SHARE 64
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -136,12 +138,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ss_store_change change;
 	struct ss_run_store store;
 	struct ss_error err = { 0 };
-	bool has_parquet = memmem(data, size, "PAR1", 4);
+	bool has_parquet = memmem(data, size, "PAR1", 4), asks_engine;
+	uint64_t seed = ss_hash_bytes((const char *)data, (uint32_t)size);
 
 	if (!outside[0])
 		store_prepare();
-	/* DuckDB counts the runs of compact files */
-	if (!has_engine && memmem(data, size, "compact-", 8))
+	/* DuckDB, which counts the runs of compact files, takes longer than a hundred others */
+	asks_engine = has_engine && (seed >> 16) % ENGINE_SHARE == 0;
+	if (!asks_engine && memmem(data, size, "compact-", 8))
 		return 0;
 	snprintf(path, sizeof(path), "%s/store", outside);
 	snprintf(beside, sizeof(beside), "%s/beside", outside);
@@ -151,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_said(ss_run_store_open(path, size % 2, &store, &err), &err);
 	if (store.fd >= 0) {
 		store_list(&store);
-		if (has_engine && has_parquet)
+		if (asks_engine && has_parquet)
 			store_query(&store);
 		check_said(ss_run_store_drop(&store, "2026-06-15", &change, &err), &err);
 		store_list(&store);
