@@ -36,8 +36,7 @@
  * fields at the end, and zero is the default of every field. So a program runs with every newer
  * library of the same soname, and with an older one as long as it does not use fields that the
  * older one lacks. A size of 0 means the struct of the first version that had it: the library
- * ignores fields that were added later. struct ss_error, ss_text and ss_sink have no size and
- * never change.
+ * ignores later ones. struct ss_error, ss_text and ss_sink have no size and never change.
  *
  * Threads. Calls on different sessions may run in parallel. On one session, or on runs that share
  * a session, only one call may run at a time, with two exceptions: ss_session_cancel() may be
