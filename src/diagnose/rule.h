@@ -274,6 +274,7 @@ struct ss_rule {
 	 */
 	bool is_stand_in;
 	bool is_ceiling;       /* not reported: ss_diagnosis.ceiling_ns is the step with it */
+	bool is_of_dumps;      /* made of flight recorder dumps, not by `look` */
 	bool is_waited_for;    /* other ranks wait in collectives for the ranks that have it */
 	const char *bytes_are; /* of rules with look_memory: "kept by each step" */
 	uint32_t facts;        /* enum ss_large_fact: which of them `look` asks for */

@@ -529,9 +529,7 @@ static void test_rules(void **state)
 						    rule->silent_share <= rule->warn_share &&
 						    rule->warn_share < 1),
 			      rule->name, "its shares make no sense");
-		/* findings of dumps are made of the dumps */
-		support_check(rule->look || strcmp(rule->name, "hang") == 0, rule->name,
-			      "does not look");
+		support_check(!rule->look == rule->is_of_dumps, rule->name, "does not look");
 		support_check(are_views(rule->views, false), rule->name, "names no view");
 		support_check(!rule->look_memory == !rule->memory_views &&
 				      (!rule->look_memory || are_views(rule->memory_views, true)),

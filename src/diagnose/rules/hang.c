@@ -102,4 +102,5 @@ const struct ss_rule ss_rule_hang = {
 	.views = "hang-causes hang-ranks",
 	.why = "a rank waits for another one, or left no dump",
 	.is_timeless = true,
+	.is_of_dumps = true,
 };
