@@ -210,7 +210,8 @@ static const char nsight_compute[] =
 	"it is a report of Nsight Compute about single kernels, not a profiler trace: record the "
 	"step with torch.profiler and " OURS;
 static const char perfetto[] =
-	"it is a Perfetto protobuf trace, and stepscope reads JSON traces of PyTorch: " OURS;
+	"it is a Perfetto protobuf trace, which stepscope does not read (torch cuts kernels that "
+	"overlap in it): export the same recording as .json.gz and " OURS;
 static const char xplane[] =
 	"it is an XPlane profile of TensorFlow, JAX or PyTorch/XLA, which stepscope does not read: "
 	"record with torch.profiler and " OURS;
