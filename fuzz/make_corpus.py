@@ -361,12 +361,36 @@ def jobs():
     yield "four", job(*((f"rank{rank}.json", rank_file(rank, 4, steps=2, ops=2))
                         for rank in range(4)))
     yield "one", rank_file(0, 1)
+    files = graphs(["gemm", "norm", "gemm", "softmax"], 3)
+    yield "graphs", job(*files[:2])
+    yield "graphs_both", job(files[2])
     yield "beside", job(("rank0.json", rank_file(0, 1)),
                         ("rank0.pickle", pickle.dumps(snapshot(3), 4)))
     yield "same", job(*((f"rank{rank}.json", rank_file(0, 2)) for rank in range(2)))
     for number, data in enumerate(STARTS):
         yield f"start_{number}", job(("rank0.json", rank_file(0, 1, steps=1, ops=1)), ("x", data))
     yield "nothing", job(("rank0.json", b"nothing"), ("rank1.json", rank_file(1, 2, steps=2)))
+
+
+def graphs(names, replays):
+    """Files of a capture and of its replays."""
+    captured = [complete("cuda_runtime", "hipStreamBeginCapture", 1000, 2, {"correlation": 1}),
+                complete("python_function", "nn.Module: Block_0", 1010, 900)]
+    for i, name in enumerate(names):
+        captured.append(complete("cpu_op", f"aten::op{i}", 1020 + 10 * i, 9,
+                                 {"Input Dims": [[4, 4]], "Input type": ["float"]}))
+        captured.append(complete("cuda_runtime", "hipLaunchKernel", 1021 + 10 * i, 2,
+                                 {"correlation": 10 + i, "kernel": name}))
+    captured.append(complete("cuda_runtime", "hipStreamEndCapture", 2000, 2, {"correlation": 2}))
+    played = []
+    for r in range(replays):
+        at = 5000 + 500 * r
+        played.append(complete("user_annotation", f"execute_{r}_context_0", at - 1, 40))
+        played.append(complete("cuda_runtime", "hipGraphLaunch", at, 30, {"correlation": 90 + r}))
+        played += [on_device("kernel", name, at + 40 + 5 * i, 4, 90 + r)
+                   for i, name in enumerate(names[r % 2:] + ["other"])]
+    files = (("capture.json", captured), ("replay.json", played), ("both.json", captured + played))
+    return [(name, json.dumps({"traceEvents": events}).encode()) for name, events in files]
 
 
 def packed(text):

@@ -436,7 +436,7 @@ static void sweep_gap(struct sweep *sweep, const struct ss_idle_gap *gap)
 {
 	const struct ss_slices *slices = &sweep->of->trace->slices;
 	struct ss_interval stretch = { gap->start_ns, gap->end_ns };
-	uint32_t launch = gap->next == SS_NO_ROW ? SS_NO_ROW : slices->link[gap->next];
+	uint32_t launch = gap->next == SS_NO_ROW ? SS_NO_ROW : ss_slice_launch(slices, gap->next);
 
 	if (launch >= sweep->of->trace->device_from)
 		launch = SS_NO_ROW;

@@ -147,8 +147,61 @@ static void job_number_ranks(struct ss_job *job)
 	}
 }
 
+/* --- nothing to choose from --------------------------------------------------------------- */
+
+#define TRACES_ARE                                                                     \
+	": pass the folder that tensorboard_trace_handler() or export_chrome_trace() " \
+	"wrote to"
+
+/* No file had the name of a trace: says what there is instead. */
+static enum ss_status fail_none_found(const struct ss_job *job, struct ss_error *err)
+{
+	uint32_t pickles = job->pickle_count, others = job->skipped_count - pickles;
+	char beside[64] = "";
+
+	if (!pickles && others == 1)
+		return ss_fail(err, SS_ERR_FORMAT,
+			       "the only JSON file is not a profiler trace" TRACES_ARE);
+	if (!pickles)
+		return ss_fail(err, SS_ERR_FORMAT,
+			       "none of the %u JSON files is a profiler trace" TRACES_ARE, others);
+	if (others)
+		snprintf(beside, sizeof(beside), " and %u other JSON file%s", others,
+			 others == 1 ? "" : "s");
+	if (pickles == 1)
+		return ss_fail(err, SS_ERR_MISSING,
+			       "there is no trace, only a memory snapshot%s: open it with "
+			       "'stepscope snapshot %s'",
+			       beside, job->first_pickle);
+	return ss_fail(err, SS_ERR_MISSING,
+		       "there is no trace, only %u memory snapshots%s: open the first with "
+		       "'stepscope snapshot %s'",
+		       pickles, beside, job->first_pickle);
+}
+
+/* The path as it was passed: it is not redacted. */
+static const char *job_opened_path(const struct ss_job_file *file)
+{
+	return file->source ? file->source : file->subject.path;
+}
+
+static enum ss_status fail_none_read(const struct ss_job *job, struct ss_error *err)
+{
+	if (job->file_count == 1)
+		return ss_fail(err, job->files[0].is_other ? SS_ERR_MISSING : SS_ERR_FORMAT,
+			       "cannot read '%s': %s", job_opened_path(&job->files[0]),
+			       job->files[0].subject.problem);
+	if (!job->file_count)
+		return fail_none_found(job, err);
+	return ss_fail(err, SS_ERR_FORMAT,
+		       "none of the %u files could be read; the first: '%s': %s", job->file_count,
+		       job_opened_path(&job->files[0]), job->files[0].subject.problem);
+}
+
 enum ss_status ss_job_choose_run(struct ss_job *job, struct ss_error *err)
 {
+	if (job->failed_count == job->file_count && !job->snapshot_count && !job->flight_count)
+		return fail_none_read(job, err);
 	SS_TRY(ss_job_list_runs(job, err));
 	if (!job->run_count)
 		return SS_OK;

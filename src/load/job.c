@@ -16,6 +16,13 @@
 #include "trace/formats.h"
 #include "stepscope.h"
 
+/* Snapshots come last: what they lack can depend on the trace of their run. */
+enum loading_pass {
+	LOADING_TRACES,
+	LOADING_REPLAYS, /* of graphs, again: now their captures are known */
+	LOADING_MEMORY,
+};
+
 /* What the workers that load share. */
 struct job_loading {
 	struct ss_job *job;
@@ -23,7 +30,7 @@ struct job_loading {
 	const struct ss_paths *paths;
 	uint32_t first; /* index of the first path among the files */
 	struct ss_gate *gate;
-	bool of_memory;         /* files with names of memory snapshots: read after all others */
+	enum loading_pass pass;
 	uint32_t next, threads; /* threads: for each file */
 	uint32_t loaded;        /* files that are done */
 	double share;           /* reported last */
@@ -99,6 +106,8 @@ static enum ss_status job_reserve_files(struct ss_job *job, const struct ss_path
 						       &job->arena);
 		file->subject.rank = -1;
 		file->source = paths->items[i].input ? NULL : paths->items[i].path;
+		file->is_read_once = paths->items[i].input ? !paths->items[i].input->data
+							   : strcmp(file->source, "-") == 0;
 		file->number = job->file_count + job->skipped_count + job->snapshot_count +
 			       job->flight_count;
 		if (!file->subject.path)
@@ -122,10 +131,11 @@ static void job_file_set_rank(struct ss_job_file *file)
 	subject->rank_by_name = subject->rank >= 0;
 }
 
-static enum ss_status job_load_source(struct ss_job_file *file, struct ss_source *source,
-				      const struct ss_load_options *options,
-				      struct ss_memory *memory, struct ss_error *err)
+static enum ss_status job_load_source(struct job_loading *loading, struct ss_job_file *file,
+				      struct ss_source *source,
+				      const struct ss_load_options *options, struct ss_error *err)
 {
+	struct ss_memory *memory = loading->job->memory;
 	double started = now_seconds();
 	enum ss_status status = ss_trace_load(source, options, memory, &file->trace, err);
 
@@ -133,6 +143,8 @@ static enum ss_status job_load_source(struct ss_job_file *file, struct ss_source
 	if (status != SS_OK)
 		return status;
 	job_file_set_rank(file);
+	if (loading->pass == LOADING_TRACES)
+		SS_TRY(ss_job_note_graphs(loading->job, file, loading->gate, err));
 	return ss_recording_note(&file->recording, &file->trace, memory)
 		       ? SS_OK
 		       : ss_fail_memory(err, "the sizes of devices");
@@ -238,13 +250,17 @@ static enum ss_status job_read_file(struct job_loading *loading, const struct ss
 	struct ss_load_options load = { .threads = loading->threads,
 					.lazy = !loading->options->reduce,
 					.progress = loading_report_progress,
-					.progress_context = &reporting };
+					.progress_context = &reporting,
+					.source = file->number };
 	struct ss_snapshot_options memory = { loading_report_snapshot, &reporting };
 	struct ss_source *source = NULL;
 	bool is_digest = false;
-	enum ss_status status = ss_job_open_source(path, loading->options->snapshots,
-						   loading->job->redactor, loading->job->memory,
-						   &source, problem);
+	enum ss_status status;
+
+	if (loading->pass == LOADING_REPLAYS)
+		load.captures = &loading->job->captures;
+	status = ss_job_open_source(path, loading->options->snapshots, loading->job->redactor,
+				    loading->job->memory, &source, problem);
 
 	file->stamp = status == SS_OK ? source->stamp : 0;
 	file->disk_bytes = status == SS_OK ? source->total_bytes : 0;
@@ -260,7 +276,7 @@ static enum ss_status job_read_file(struct job_loading *loading, const struct ss
 	if (status == SS_OK && !file->has_flight && loading->options->snapshots)
 		status = ss_job_snapshot_load(loading->job, file, source, &memory, problem);
 	if (status == SS_OK && !file->has_flight && !file->has_snapshot)
-		status = job_load_source(file, source, &load, loading->job->memory, problem);
+		status = job_load_source(loading, file, source, &load, problem);
 	ss_source_close(source);
 	return status;
 }
@@ -350,6 +366,17 @@ static void job_load_file(struct job_loading *loading, uint32_t index)
 	ss_gate_unlock(loading->gate);
 }
 
+/* Whether a file belongs to the pass. */
+static bool loading_takes(const struct job_loading *loading, uint32_t index)
+{
+	const struct ss_job_file *file = &loading->job->files[loading->first + index];
+
+	return loading->pass == LOADING_REPLAYS
+		       ? file->wants_captures
+		       : ss_find_is_snapshot(loading->paths->items[index].path) ==
+				 (loading->pass == LOADING_MEMORY);
+}
+
 /* A worker: takes the next file until none is left or the load fails. */
 static void job_load_files(void *context, uint32_t index)
 {
@@ -364,7 +391,7 @@ static void job_load_files(void *context, uint32_t index)
 		ss_gate_unlock(loading->gate);
 		if (next >= loading->paths->count)
 			return;
-		if (ss_find_is_snapshot(loading->paths->items[next].path) != loading->of_memory)
+		if (!loading_takes(loading, next))
 			continue;
 		job_load_file(loading, next);
 		ss_gate_lock(loading->gate);
@@ -406,62 +433,13 @@ static void job_arrange_files(struct ss_job *job)
 			job->files[i].subject.trace = &job->files[i].trace;
 }
 
-#define TRACES_ARE                                                                     \
-	": pass the folder that tensorboard_trace_handler() or export_chrome_trace() " \
-	"wrote to"
-
-/* No file had the name of a trace: says what there is instead. */
-static enum ss_status fail_none_found(const struct ss_job *job, struct ss_error *err)
-{
-	uint32_t pickles = job->pickle_count, others = job->skipped_count - pickles;
-	char beside[64] = "";
-
-	if (!pickles && others == 1)
-		return ss_fail(err, SS_ERR_FORMAT,
-			       "the only JSON file is not a profiler trace" TRACES_ARE);
-	if (!pickles)
-		return ss_fail(err, SS_ERR_FORMAT,
-			       "none of the %u JSON files is a profiler trace" TRACES_ARE, others);
-	if (others)
-		snprintf(beside, sizeof(beside), " and %u other JSON file%s", others,
-			 others == 1 ? "" : "s");
-	if (pickles == 1)
-		return ss_fail(err, SS_ERR_MISSING,
-			       "there is no trace, only a memory snapshot%s: open it with "
-			       "'stepscope snapshot %s'",
-			       beside, job->first_pickle);
-	return ss_fail(err, SS_ERR_MISSING,
-		       "there is no trace, only %u memory snapshots%s: open the first with "
-		       "'stepscope snapshot %s'",
-		       pickles, beside, job->first_pickle);
-}
-
-/* The path as it was passed: it is not redacted. */
-static const char *job_opened_path(const struct ss_job_file *file)
-{
-	return file->source ? file->source : file->subject.path;
-}
-
-static enum ss_status fail_none_read(const struct ss_job *job, struct ss_error *err)
-{
-	if (job->file_count == 1)
-		return ss_fail(err, job->files[0].is_other ? SS_ERR_MISSING : SS_ERR_FORMAT,
-			       "cannot read '%s': %s", job_opened_path(&job->files[0]),
-			       job->files[0].subject.problem);
-	if (!job->file_count)
-		return fail_none_found(job, err);
-	return ss_fail(err, SS_ERR_FORMAT,
-		       "none of the %u files could be read; the first: '%s': %s", job->file_count,
-		       job_opened_path(&job->files[0]), job->files[0].subject.problem);
-}
-
 /* One thread per file if there are many, all threads for a single one. */
 static void job_load_some(struct job_loading *loading, uint32_t threads)
 {
 	uint32_t count = 0, workers;
 
 	for (uint32_t i = 0; i < loading->paths->count; i++)
-		count += ss_find_is_snapshot(loading->paths->items[i].path) == loading->of_memory;
+		count += loading_takes(loading, i);
 	workers = threads < count ? threads : count;
 	loading->next = 0;
 	loading->threads = workers ? threads / workers : 1;
@@ -469,7 +447,6 @@ static void job_load_some(struct job_loading *loading, uint32_t threads)
 		ss_thread_run(workers, job_load_files, loading);
 }
 
-/* Traces first: what a snapshot lacks can depend on the trace of its run. */
 static enum ss_status job_load_all(struct ss_job *job, const struct ss_open_options *options,
 				   const struct ss_paths *paths, uint32_t first,
 				   struct ss_error *err)
@@ -489,7 +466,11 @@ static enum ss_status job_load_all(struct ss_job *job, const struct ss_open_opti
 	if (threads > SS_THREADS_MAX)
 		threads = SS_THREADS_MAX;
 	job_load_some(&loading, threads);
-	loading.of_memory = true;
+	loading.loaded -= ss_job_plan_joins(job, first);
+	loading.pass = LOADING_REPLAYS;
+	job_load_some(&loading, threads);
+	ss_job_take_captures(job, first);
+	loading.pass = LOADING_MEMORY;
 	job_load_some(&loading, threads);
 	ss_gate_close(loading.gate);
 	return loading.status;
@@ -533,8 +514,6 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 
 enum ss_status ss_job_end(struct ss_job *job, struct ss_error *err)
 {
-	if (job->failed_count == job->file_count && !job->snapshot_count && !job->flight_count)
-		return fail_none_read(job, err);
 	SS_TRY(ss_job_choose_run(job, err));
 	job_arrange_files(job);
 	ss_job_match_snapshots(job);
@@ -560,15 +539,9 @@ void ss_job_close(struct ss_job *job)
 {
 	if (!job->memory)
 		return;
-	for (uint32_t i = 0; i < job->file_count; i++) {
-		if (job->files[i].summary)
-			(job->summarizer ? job->summarizer : job->reader)
-				->release(job->files[i].summary);
-		ss_trace_release(&job->files[i].trace);
-		ss_digest_release(&job->files[i].digest);
-		ss_job_tables_release(&job->files[i].tables);
-		ss_recording_release(&job->files[i].recording, job->memory);
-	}
+	for (uint32_t i = 0; i < job->file_count; i++)
+		ss_job_file_release(job, &job->files[i]);
+	ss_captures_release(&job->captures);
 	for (uint32_t i = 0; i < job->snapshot_count; i++)
 		ss_job_snapshot_release(job, &job->snapshots[i]);
 	ss_memory_free(job->memory, job->snapshots,

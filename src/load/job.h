@@ -14,6 +14,7 @@
 #include "ranks/join.h"
 #include "trace/digest/fields.h"
 #include "memory/subject.h"
+#include "trace/capture.h"
 #include "view/view.h"
 #include "base/memory.h"
 #include "base/error.h"
@@ -87,7 +88,7 @@ bool ss_job_files_are_copies(const struct ss_job_file *a, const struct ss_job_fi
 SS_MUST_USE
 enum ss_status ss_job_list_runs(struct ss_job *job, struct ss_error *err);
 
-/* choose_run.c: the same, and keeps the files of one of them. */
+/* choose_run.c: the same, and keeps the files of one of them. Fails if none could be read. */
 SS_MUST_USE
 enum ss_status ss_job_choose_run(struct ss_job *job, struct ss_error *err);
 
@@ -186,6 +187,9 @@ struct ss_job_file {
 	bool is_other;   /* complete, but not a trace */
 	bool is_unread;  /* could not be opened or read: its contents are unknown */
 	bool is_skipped; /* found in a folder, not a trace: removed when loading is done */
+	bool has_captures, has_replays; /* of graphs: capture_files.c */
+	bool wants_captures;            /* is read again: it replays graphs that were captured */
+	bool is_read_once;              /* comes from a pipe or a callback */
 };
 
 struct ss_job {
@@ -205,6 +209,7 @@ struct ss_job {
 	struct ss_job_flight *flights; /* dumps by rank, then stack files by name */
 	uint32_t flight_count, flight_capacity;
 	struct ss_hang hang;         /* of the dumps: ss_job_find_hang() */
+	struct ss_captures captures; /* of graphs, in all files */
 	double load_seconds;         /* for all of them */
 	struct ss_pack_choice packs; /* files read from their packs, packs left out */
 	uint32_t failed_count;       /* files that could not be read */
@@ -318,6 +323,22 @@ void ss_job_release_flights(struct ss_job *job);
 /* Makes job->hang, once; later calls do nothing. */
 SS_MUST_USE
 enum ss_status ss_job_find_hang(struct ss_job *job, struct ss_error *err);
+
+/* capture_files.c: captures of graphs among the files of a job. */
+
+/* Keeps the captures of a trace that was just read. */
+SS_MUST_USE
+enum ss_status ss_job_note_graphs(struct ss_job *job, struct ss_job_file *file,
+				  struct ss_gate *gate, struct ss_error *err);
+
+/* Marks files that are to be read again with the captures; returns how many. */
+uint32_t ss_job_plan_joins(struct ss_job *job, uint32_t first);
+
+/* Leaves out files whose captures tell the operators of another file. */
+void ss_job_take_captures(struct ss_job *job, uint32_t first);
+
+/* Frees what was read of a file. */
+void ss_job_file_release(struct ss_job *job, struct ss_job_file *file);
 
 /* Memory snapshots among the files of a job. */
 

@@ -179,7 +179,7 @@ static void graph_find_calls(struct ss_build *build)
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
-		uint32_t call = slices->link[row];
+		uint32_t call = ss_slice_launch(slices, row);
 
 		if (call >= trace->device_from)
 			continue;

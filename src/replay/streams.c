@@ -54,7 +54,7 @@ static enum ss_task_kind device_task_kind(enum ss_kind kind)
 static uint32_t launch_task_of(const struct ss_build *build, uint32_t row)
 {
 	const struct ss_slices *slices = &build->trace->slices;
-	uint32_t call = slices->link[row], tries = 0;
+	uint32_t call = ss_slice_launch(slices, row), tries = 0;
 
 	while (call < build->trace->device_from && build->call_task[call] == SS_NO_TASK)
 		call = tries++ < SS_OUTWARD_MAX ? slices->parent[call] : SS_NO_ROW;

@@ -14,6 +14,8 @@
 #include "read/source.h"
 #include "trace/batch.h"
 
+struct ss_captures; /* capture.h */
+
 struct ss_builder {
 	struct ss_trace *trace;
 	struct ss_records
@@ -24,7 +26,10 @@ struct ss_builder {
 	struct ss_records wide_ids; /* ids that do not fit into 32 bits */
 	SS_BATCH_ARRAY(struct ss_flow_end, flows);
 	SS_BATCH_ARRAY(struct ss_mark, marks);
-	char *repaired; /* a text while it is repaired */
+	const struct ss_captures
+		*captures; /* lent: of the graphs that the trace replays; or NULL */
+	uint32_t source;   /* number of the trace's own captures */
+	char *repaired;    /* a text while it is repaired */
 	size_t repaired_bytes;
 	bool failed; /* out of memory: a number is missing */
 };

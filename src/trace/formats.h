@@ -16,10 +16,14 @@
 
 /* A trace from a stream of bytes. */
 
+struct ss_captures; /* capture.h */
+
 struct ss_load_options {
 	uint32_t threads;   /* at least 1 */
 	bool lazy;          /* columns of a pack are unpacked by ss_trace_need_columns(), not now */
 	size_t block_bytes; /* how much is read at once; 0: the default. For tests */
+	const struct ss_captures *captures; /* lent: of graphs that the trace replays; or NULL */
+	uint32_t source;                    /* its own captures have this number */
 	/* Called after every block; false stops the load. May be NULL. */
 	bool (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes,
 			 uint64_t event_count);

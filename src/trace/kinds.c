@@ -72,6 +72,8 @@ static const struct {
 	SAME("nvtx", SS_KIND_ANNOTATION),
 	SAME("nvtx-kernel", SS_KIND_DEVICE_ANNOTATION),
 	SAME("osrt", SS_KIND_OTHER),
+	/* our own: finish/graphs.c */
+	SAME("graph_node", SS_KIND_OTHER),
 };
 
 struct ss_category ss_kind_of_category(const char *name, size_t length)

@@ -215,6 +215,18 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"the profiler's own work while it recorded (buffers, instrumentation); this time "
 		"is not part of the program",
 	},
+	[SS_ODD_GRAPH_JOINED] = {
+		"graph-joined",
+		SS_SEVERITY_NOTE,
+		"kernels and copies of graph replays were joined with the trace of the capture: "
+		"their operators, modules and lines come from there",
+	},
+	[SS_ODD_GRAPH_UNJOINED] = {
+		"graph-unjoined",
+		SS_SEVERITY_NOTE,
+		"kernels and copies of graph replays fit no captured launch by order and name: "
+		"their operators are unknown",
+	},
 	[SS_ODD_STEP_DROPPED] = {
 		"step-dropped",
 		SS_SEVERITY_NOTE,

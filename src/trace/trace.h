@@ -78,6 +78,8 @@ enum ss_oddity {
 	SS_ODD_OVERLAPPING_KERNEL,
 	SS_ODD_PARTIAL_OVERLAP,
 	SS_ODD_OVERHEAD,
+	SS_ODD_GRAPH_JOINED,
+	SS_ODD_GRAPH_UNJOINED,
 	SS_ODD_STEP_DROPPED,
 	SS_ODD_NO_PROFILER_STEP,
 	SS_ODD_OUT_OF_MEMORY,
@@ -397,6 +399,18 @@ static inline int64_t ss_slice_end(const struct ss_slices *slices, uint32_t row)
 static inline uint32_t ss_slice_flags(const struct ss_trace *trace, uint32_t row)
 {
 	return trace->name_flags[trace->slices.name[row]];
+}
+
+/*
+ * The call that started a device row. The link of a row that a graph replayed leads to its place in
+ * the capture, if that is known, and from there to the call: see finish/graphs.c.
+ */
+static inline uint32_t ss_slice_launch(const struct ss_slices *slices, uint32_t row)
+{
+	uint32_t launch = slices->link[row];
+
+	return launch != SS_NO_ROW && slices->kind[launch] == SS_KIND_OTHER ? slices->link[launch]
+									    : launch;
 }
 
 /* The collective arguments of a row, or NULL. */

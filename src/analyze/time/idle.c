@@ -229,7 +229,7 @@ static bool call_can_wait(const struct ss_trace *trace, uint32_t call, uint32_t 
 {
 	if (strstr(ss_strings_text(&trace->names, trace->slices.name[call]), "Memset"))
 		return false;
-	return last == SS_NO_ROW || trace->slices.link[last] != call ||
+	return last == SS_NO_ROW || ss_slice_launch(&trace->slices, last) != call ||
 	       !ss_copy_never_waits(trace, last);
 }
 
@@ -358,7 +358,7 @@ static void gap_explain(struct gap_search *search, uint32_t last)
 	struct ss_gap *gap = search->gap;
 	int64_t length_ns = gap->end_ns - gap->start_ns, left_ns = length_ns, until_ns;
 	uint32_t from = gap->next == SS_NO_ROW ? last : gap->next;
-	uint32_t launch = from == SS_NO_ROW ? SS_NO_ROW : slices->link[from], sync;
+	uint32_t launch = from == SS_NO_ROW ? SS_NO_ROW : ss_slice_launch(slices, from), sync;
 	enum ss_idle_cause rest;
 	const struct ss_track *thread;
 

@@ -27,7 +27,7 @@ void ss_launched_release(struct ss_launched *works)
 /* The work of a device row, made now where it is its first row; NULL: no memory. */
 static struct ss_launched_work *launched_work_of(struct ss_launched *works, uint32_t row)
 {
-	uint32_t call = works->trace->slices.link[row];
+	uint32_t call = ss_slice_launch(&works->trace->slices, row);
 	bool known = call < works->row_count;
 
 	if (known && works->of_call[call])

@@ -30,7 +30,7 @@ static void waits_find_copies(struct ss_waits *waits, const struct ss_trace *tra
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
-		uint32_t call = slices->link[row], name = slices->name[row];
+		uint32_t call = ss_slice_launch(slices, row), name = slices->name[row];
 
 		if (slices->kind[row] != SS_KIND_MEMCPY || call >= waits->row_count ||
 		    !(ss_slice_flags(trace, call) & SS_NAME_COPY_CALL) ||

@@ -267,7 +267,7 @@ static void launch_find_graphs(struct launch_counts *counts)
 	for (uint32_t i = 0; i < counts->works.count; i++)
 		counts->graphs[i] = -1;
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
-		uint32_t call = trace->slices.link[row], work;
+		uint32_t call = ss_slice_launch(&trace->slices, row), work;
 		const struct ss_kernel_args *args;
 
 		if (!ss_kind_is_kernel(trace->slices.kind[row]) ||

@@ -126,7 +126,7 @@ int64_t ss_copy_bytes(const struct ss_trace *trace, uint32_t row)
 bool ss_copy_blocks_host(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
-	uint32_t call = slices->link[row];
+	uint32_t call = ss_slice_launch(slices, row);
 
 	return call < trace->device_from &&
 	       ss_slice_end(slices, call) >= slices->start_ns[row] + slices->dur_ns[row] / 2;

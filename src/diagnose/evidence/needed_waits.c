@@ -81,7 +81,8 @@ static void result_wait_add_work(const struct ss_rule_context *context, struct r
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
-		uint32_t call = ss_task_on_device(task->kind) ? slices->link[task->row] : SS_NO_ROW;
+		uint32_t call = ss_task_on_device(task->kind) ? ss_slice_launch(slices, task->row)
+							      : SS_NO_ROW;
 		struct result_wait *wait = call < context->trace->device_from
 						   ? result_wait_from(waits, count,
 								      slices->start_ns[call])
@@ -137,7 +138,7 @@ static int64_t *needed_bytes_to_host(const struct ss_rule_context *context, stru
 		return NULL;
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		struct ss_copy_kind kind = link.kinds[trace->slices.name[row]];
-		uint32_t call = trace->slices.link[row];
+		uint32_t call = ss_slice_launch(&trace->slices, row);
 
 		if (kind.memory != SS_COPY_NONE && kind.way == SS_COPY_OUT &&
 		    call < trace->device_from && ss_copy_bytes(trace, row) > NUMBER_BYTES)

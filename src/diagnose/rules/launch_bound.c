@@ -87,7 +87,7 @@ static void tiny_kernels_merge(struct tiny_kernels *rows, struct ss_rule_context
 		return;
 	for (uint32_t i = from + 1; i < to; i++) {
 		const struct ss_task *task = &context->graph->tasks[i];
-		uint32_t call = context->trace->slices.link[task->row];
+		uint32_t call = ss_slice_launch(&context->trace->slices, task->row);
 
 		/* CUDA graphs alone fuse nothing */
 		ss_rule_claim(context, (struct ss_claim){
@@ -167,7 +167,8 @@ static bool launches_find_starts(struct launches *launches, struct ss_arena *scr
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
 		if (trace->slices.link[row] < trace->device_from)
 			ss_bitmap_add(&launches->starts,
-				      ss_cpu_outer_call(trace, trace->slices.link[row]));
+				      ss_cpu_outer_call(trace,
+							ss_slice_launch(&trace->slices, row)));
 	ss_bitmap_finish(&launches->starts);
 	launches->idle_ns = SS_ARENA_NEW(scratch, int64_t, (size_t)launches->starts.count + 1);
 	return launches->idle_ns != NULL;

@@ -117,7 +117,7 @@ static void sync_find_uploads(struct host_syncs *syncs)
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
-		uint32_t call = slices->link[row], op;
+		uint32_t call = ss_slice_launch(slices, row), op;
 		const struct ss_copy_args *args;
 
 		if (slices->kind[row] != SS_KIND_MEMCPY || call >= syncs->ops->row_count ||
@@ -304,7 +304,8 @@ static void sync_claim_copies(struct host_syncs *syncs)
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
-		uint32_t call = task->kind == SS_TASK_COPY ? slices->link[task->row] : SS_NO_ROW;
+		uint32_t call = task->kind == SS_TASK_COPY ? ss_slice_launch(slices, task->row)
+							   : SS_NO_ROW;
 		uint32_t op = call < syncs->ops->row_count
 				      ? ss_ops_sync_op(syncs->wraps, syncs->ops, call)
 				      : SS_NO_ROW;

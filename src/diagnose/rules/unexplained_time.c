@@ -154,7 +154,7 @@ static void rest_add_gap(struct unexplained_rest *rest, const struct ss_idle_gap
 {
 	const struct ss_slices *slices = &rest->trace->slices;
 	struct ss_interval stretch = { gap->start_ns, gap->end_ns };
-	uint32_t launch = gap->next == SS_NO_ROW ? SS_NO_ROW : slices->link[gap->next];
+	uint32_t launch = gap->next == SS_NO_ROW ? SS_NO_ROW : ss_slice_launch(slices, gap->next);
 	uint32_t track = rest->context->graph->main;
 
 	if (launch >= rest->trace->device_from)

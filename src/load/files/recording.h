@@ -14,6 +14,7 @@ struct ss_recording {
 	int64_t start_ns, end_ns; /* since 1970 */
 	int64_t world_size;       /* -1: not recorded */
 	uint64_t events;          /* entries of traceEvents */
+	uint64_t joined_graphs;   /* device events whose operators a capture tells */
 	uint64_t first_step;      /* hash of the name of the first ProfilerStep; 0: there is none */
 	bool has_collectives;
 	bool is_cut;       /* the file is truncated */

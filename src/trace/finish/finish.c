@@ -158,6 +158,7 @@ enum ss_status ss_finish(struct ss_builder *builder, uint32_t threads, struct ss
 	struct ss_trace *trace = builder->trace;
 
 	SS_TRY(join_marks(builder, err));
+	SS_TRY(ss_finish_graphs(builder, err));
 	SS_TRY(ss_finish_sort(builder, threads, err));
 	SS_TRY(ss_slices_finish(trace, err));
 	ss_finish_nest(trace, threads);

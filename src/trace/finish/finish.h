@@ -22,6 +22,11 @@ void ss_finish_nest(struct ss_trace *trace, uint32_t threads);
 SS_MUST_USE
 enum ss_status ss_finish_links(struct ss_builder *builder, uint32_t threads, struct ss_error *err);
 
+/* graphs.c: rows of captures in graph launches; later, when rows are linked, what leads to them. */
+SS_MUST_USE
+enum ss_status ss_finish_graphs(struct ss_builder *builder, struct ss_error *err);
+void ss_finish_nodes(struct ss_trace *trace);
+
 /* steps.c: the steps. */
 SS_MUST_USE
 enum ss_status ss_finish_steps(struct ss_trace *trace, struct ss_error *err);

@@ -145,9 +145,14 @@ static uint32_t call_index_find(const struct call_index *index, uint32_t device_
 	return index->calls[at - 1].row;
 }
 
-static bool is_numbered_call(const struct ss_slices *slices, uint32_t row)
+static bool is_numbered_call(const struct ss_trace *trace, uint32_t row)
 {
-	return ss_kind_is_call(slices->kind[row]) && slices->id[row];
+	uint8_t kind = trace->slices.kind[row];
+
+	/* or the node of a graph: graphs.c */
+	return trace->slices.id[row] &&
+	       (ss_kind_is_call(kind) ||
+		(kind == SS_KIND_OTHER && trace->quality.rows[SS_ODD_GRAPH_JOINED].count));
 }
 
 static void call_index_release(struct call_index *index)
@@ -175,7 +180,7 @@ static bool call_index_make_plain(struct call_index *index, uint32_t slots)
 	for (uint32_t row = 0; row < index->trace->device_from; row++) {
 		uint32_t *slot;
 
-		if (!is_numbered_call(slices, row))
+		if (!is_numbered_call(index->trace, row))
 			continue;
 		slot = &index->slots[slices->id[row] - index->first_id];
 		if (*slot) {
@@ -201,7 +206,7 @@ static bool call_index_make_sorted(struct call_index *index, uint32_t calls, uin
 		return false;
 	}
 	for (uint32_t row = 0; row < index->trace->device_from; row++)
-		if (is_numbered_call(slices, row))
+		if (is_numbered_call(index->trace, row))
 			index->calls[index->call_count++] = (struct numbered_call){ slices->id[row],
 										    row };
 	calls_sort(index->trace, index->calls, spare, index->call_count);
@@ -222,7 +227,7 @@ static enum ss_status call_index_make(struct ss_trace *trace, struct call_index 
 	bool ok = true;
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		if (!is_numbered_call(slices, row))
+		if (!is_numbered_call(trace, row))
 			continue;
 		calls++;
 		first = slices->id[row] < first ? slices->id[row] : first;
@@ -267,7 +272,8 @@ static void link_share(void *context, uint32_t index)
 		slices->link[row] = launch;
 		if (launch == SS_NO_ROW)
 			linking->counts[index].orphans++;
-		else if (slices->start_ns[row] < slices->start_ns[launch])
+		else if (slices->start_ns[row] < slices->start_ns[launch] &&
+			 slices->kind[launch] != SS_KIND_OTHER)
 			linking->counts[index].early++;
 	}
 }
@@ -451,6 +457,7 @@ static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *er
 enum ss_status ss_finish_links(struct ss_builder *builder, uint32_t threads, struct ss_error *err)
 {
 	SS_TRY(link_launches(builder->trace, threads ? threads : 1, err));
+	ss_finish_nodes(builder->trace);
 	mark_comm_kernels(builder->trace);
 	if (builder->flows_count)
 		link_flows(builder);

@@ -404,6 +404,8 @@ static enum ss_status kineto_load(struct ss_source *source, const struct ss_load
 	status = ss_builder_init(&loading.builder, out, err);
 	if (status == SS_OK)
 		status = json_load_events(&loading, err);
+	loading.builder.captures = options->captures;
+	loading.builder.source = options->source;
 	if (status == SS_OK)
 		status = ss_finish(&loading.builder, options->threads, err);
 	ss_builder_release(&loading.builder);

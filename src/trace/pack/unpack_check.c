@@ -132,7 +132,9 @@ static bool links_are_calls(const struct ss_trace *trace)
 		if (link >= trace->device_from)
 			return false;
 		other = slices->kind[link];
-		bad |= ss_kind_on_device(kind)
+		if (ss_kind_on_device(kind) && other == SS_KIND_OTHER)
+			continue; /* the node of a graph */
+		bad |= ss_kind_on_device(kind) || kind == SS_KIND_OTHER
 			       ? !ss_kind_is_call(other)
 			       : (kind != SS_KIND_OP && kind != SS_KIND_ANNOTATION) ||
 					 (other != SS_KIND_OP && other != SS_KIND_ANNOTATION);
