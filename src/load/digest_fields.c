@@ -46,6 +46,7 @@ static const struct ss_field file_fields[] = {
 	FILE_FIELD(digest.host, SS_FIELD_U32, TEXT_ID),
 	FILE_FIELD(digest.device_name, SS_FIELD_U32, TEXT_ID),
 	FILE_FIELD(digest.device, SS_FIELD_I64),
+	FILE_FIELD(digest.clock_mhz, SS_FIELD_I64, .range = SS_RANGE_SPAN),
 	FILE_FIELD(digest.has_clock, SS_FIELD_BOOL),
 	FILE_FIELD(digest.events, SS_FIELD_U64),
 	FILE_FIELD(digest.base_ns, SS_FIELD_I64, .range = SS_RANGE_MOMENT),

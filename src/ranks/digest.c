@@ -6,6 +6,7 @@
 #include "ranks/digest.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -453,11 +454,34 @@ static enum ss_status digest_add_gaps(struct ss_digest *digest, const struct ss_
 	return whole ? SS_OK : ss_fail_memory(err, "the idle time of a rank");
 }
 
+/* Cuspy samples clocks, power and temperatures of each GPU in the process "GPU 0 Counters". */
+static bool digest_find_clock(struct ss_digest *digest, const struct ss_trace *trace,
+			      struct ss_arena *scratch)
+{
+	static const char name[] = "SM Clock (MHz)";
+	uint32_t wanted = ss_strings_find(&trace->names, name, sizeof(name) - 1), series;
+	int64_t *values = SS_ARENA_NEW(scratch, int64_t, (size_t)trace->counter_count + 1);
+	char process[48];
+	size_t count = 0;
+	int length = snprintf(process, sizeof(process), "GPU %lld Counters",
+			      (long long)digest->device);
+
+	series = ss_strings_find(&trace->texts, process, (size_t)length);
+	for (uint32_t i = 0; values && i < trace->counter_count; i++)
+		if (trace->counters[i].name == wanted && trace->counters[i].series == series &&
+		    trace->counters[i].value > 0 && trace->counters[i].value < 1e6)
+			values[count++] = (int64_t)trace->counters[i].value;
+	if (count)
+		digest->clock_mhz = ss_median(values, count);
+	return values != NULL;
+}
+
 static enum ss_status digest_fill(struct ss_digest *digest, const struct ss_subject *subject,
 				  struct ss_arena *scratch, struct ss_error *err)
 {
 	if (!ss_strings_init(&digest->texts, digest->memory) ||
 	    !digest_describe_rank(digest, subject, scratch) ||
+	    !digest_find_clock(digest, subject->trace, scratch) ||
 	    !digest_add_steps(digest, subject->trace) ||
 	    !digest_measure_steps(digest, subject->trace, scratch))
 		return ss_fail_memory(err, "the sums of a rank");

@@ -119,6 +119,7 @@ struct ss_digest {
 	uint32_t host;            /* id into texts; 0: not recorded */
 	uint32_t device_name;
 	int64_t device;           /* the one that is analyzed; -1: none, the host's time counts */
+	int64_t clock_mhz;        /* its median SM clock; 0: not recorded */
 	bool has_clock;           /* the file has absolute times */
 	uint64_t events;          /* of the file */
 	int64_t base_ns;          /* to be added to the file's own times */

@@ -45,6 +45,9 @@ static const struct {
 	SAME("gpu_user_annotation", SS_KIND_DEVICE_ANNOTATION),
 	SAME("cuda_sync", SS_KIND_SYNC),
 	SAME("cuda_event", SS_KIND_SYNC),
+	/* Cuspy (torch 2.14): nodes of CUDA graphs that run nothing on the device */
+	SAME("graph_event_node", SS_KIND_SYNC),
+	SAME("graph_host_node", SS_KIND_SYNC),
 	SAME("overhead", SS_KIND_OVERHEAD),
 	SAME("trace", SS_KIND_SPAN),
 	SAME("cuda_profiler_range", SS_KIND_COUNTER_RANGE),

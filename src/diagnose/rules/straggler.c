@@ -90,7 +90,9 @@ static struct ss_finding *straggler_add_finding(struct straggler_judging *stragg
 	case SS_LATE_WORK:
 	case SS_LATE_COPIES:
 		return ss_judgement_add(judgement, item->rank, "Rank %lld %s, and all wait for it",
-					rank, phrases[item->cause]);
+					rank,
+					ss_straggler_is_throttled(item) ? "is throttled"
+									: phrases[item->cause]);
 	case SS_LATE_HOST:
 		if (ss_straggler_place_words(judgement, item, place, sizeof(place)))
 			return ss_judgement_add(judgement, item->rank,
@@ -189,6 +191,7 @@ static bool straggler_report_cause(struct straggler_judging *stragglers, struct 
 		break;
 	case SS_LATE_KERNELS:
 		straggler_report_computing(stragglers, finding, item, false, who);
+		ss_straggler_report_clock(judgement, finding, item);
 		break;
 	case SS_LATE_COPIES:
 		ss_judgement_add_evidence(

@@ -269,3 +269,20 @@ void ss_straggler_report_gaps(struct ss_judgement *judgement, struct ss_finding 
 			"%swhile its GPU is idle, its host is in %s: {time} per step", who,
 			ss_strings_text(&rank->texts, host));
 }
+
+void ss_straggler_report_clock(struct ss_judgement *judgement, struct ss_finding *finding,
+			       const struct ss_straggler *item)
+{
+	long long own = item->clock_mhz, usual = item->usual_clock_mhz;
+
+	if (ss_straggler_is_throttled(item))
+		ss_judgement_add_evidence(judgement, finding, 0,
+					  "its SM clock is %lld MHz, that of the median rank %lld "
+					  "MHz: the GPU is throttled",
+					  own, usual);
+	else if (usual)
+		ss_judgement_add_evidence(judgement, finding, 0,
+					  "its SM clock is %lld MHz, that of the median rank %lld "
+					  "MHz: a lower clock is not the reason",
+					  own, usual);
+}

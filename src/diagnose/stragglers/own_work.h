@@ -43,4 +43,8 @@ bool ss_straggler_place_words(const struct ss_judgement *judgement, const struct
 void ss_straggler_report_gaps(struct ss_judgement *judgement, struct ss_finding *finding,
 			      const struct ss_straggler *item, const char *who);
 
+/* Says what the recorded clocks show about a rank that computes more slowly. */
+void ss_straggler_report_clock(struct ss_judgement *judgement, struct ss_finding *finding,
+			       const struct ss_straggler *item);
+
 #endif

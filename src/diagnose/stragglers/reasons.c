@@ -293,6 +293,26 @@ static bool is_device_shared(struct ss_straggler_judge *judge, struct ss_straggl
 	return out->slices.count && out->slices.sum_ns / rank->step_count >= out->excess_ns / 2;
 }
 
+/* The clocks of a rank that computes more slowly, and of the other ranks of its role. */
+static void find_clocks(struct ss_straggler_judge *judge, struct ss_straggler *out)
+{
+	const struct ss_joined *joined = judge->joined;
+	uint32_t count = 0;
+
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (r != out->rank && joined->roles[r] == joined->roles[out->rank] &&
+		    joined->ranks[r].clock_mhz)
+			judge->values[count++] = joined->ranks[r].clock_mhz;
+	out->clock_mhz = joined->ranks[out->rank].clock_mhz;
+	out->usual_clock_mhz = out->clock_mhz ? ss_straggler_median(judge->values, count) : 0;
+}
+
+bool ss_straggler_is_throttled(const struct ss_straggler *item)
+{
+	return item->cause == SS_LATE_KERNELS &&
+	       item->clock_mhz * 100 < item->usual_clock_mhz * (100 - SLOWER_PERCENT);
+}
+
 void ss_straggler_find_cause(struct ss_straggler_judge *judge, struct ss_straggler *out)
 {
 	int64_t excess_ns[SS_OWN_PARTS], host_ns = 0, all_ns = 0, best_ns = 0;
@@ -331,6 +351,8 @@ void ss_straggler_find_cause(struct ss_straggler_judge *judge, struct ss_straggl
 	out->cause = ss_straggler_compare_kernels(judge, out->rank, &out->kernel_ratio);
 	if (out->same_work)
 		out->cause = SS_LATE_KERNELS;
+	if (out->cause == SS_LATE_KERNELS)
+		find_clocks(judge, out);
 	find_excess_phase(judge, out);
 }
 

@@ -59,6 +59,8 @@ struct ss_straggler {
 	enum ss_idle_cause idle_cause; /* of SS_LATE_HOST */
 	int64_t excess_ns;             /* of the cause: time per step beyond the median rank's */
 	int32_t cause_percent;         /* of late_ns that it explains */
+	/* of SS_LATE_KERNELS: its SM clock and that of the median rank; 0: not recorded */
+	int64_t clock_mhz, usual_clock_mhz;
 	double kernel_ratio; /* mean time of its kernels to the median rank's; 0: not comparable */
 	enum ss_phase phase; /* of SS_LATE_WORK: where it has more; SS_PHASE_OTHER: not known */
 	enum ss_straggler_spared spared;
@@ -91,6 +93,9 @@ const char *ss_straggler_pattern_name(enum ss_straggler_pattern pattern);
  * rank has no device.
  */
 const char *ss_straggler_advice(const struct ss_straggler *item, bool on_host);
+
+/* reasons.c: whether its clock is lower than that of the others. */
+bool ss_straggler_is_throttled(const struct ss_straggler *item);
 
 /* `scratch` has room for one value a gap of the rank. */
 struct ss_time_slices ss_straggler_find_time_slices(const struct ss_digest *rank, int64_t *scratch);
