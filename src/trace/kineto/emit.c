@@ -493,7 +493,6 @@ static void emit_counter(struct ss_reader *reader, const struct ss_event_fields 
 	struct ss_json json = { .at = fields->args, .whole = true, .careful = true };
 	struct ss_json_span key, value;
 	struct ss_counter counter = { 0 };
-	int64_t pid;
 
 	if (!fields->args || *fields->args != '{' ||
 	    !emit_read_time(reader, at_byte, &counter.start_ns))
@@ -509,10 +508,7 @@ static void emit_counter(struct ss_reader *reader, const struct ss_event_fields 
 			emit_oddity(reader, SS_ODD_NUMBER, at_byte);
 			continue;
 		}
-		counter.series = ss_lookup_text(reader, &reader->batch.texts, &key);
-		/* Cuspy: the process is "GPU 0 Counters", and the only series has no name */
-		if (!key.length)
-			ss_lookup_id(reader, SS_FIELD_PID, &pid, &counter.series);
+		counter.series = ss_lookup_series(reader, &key);
 		ss_batch_add_counter(&reader->batch, &counter);
 	}
 }

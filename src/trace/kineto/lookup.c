@@ -57,8 +57,8 @@ static void lookup_count_odd_escapes(struct ss_reader *reader, const struct ss_j
 		ss_quality_add(&reader->batch.quality, SS_ODD_SYNTAX, 1);
 }
 
-uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
-			const struct ss_json_span *span)
+static uint32_t lookup_text(struct ss_reader *reader, struct ss_strings *strings,
+			    const struct ss_json_span *span)
 {
 	lookup_count_odd_escapes(reader, span);
 	return lookup_add_text(reader, strings, span);
@@ -68,7 +68,7 @@ uint32_t ss_lookup_arg_text(struct ss_reader *reader, enum ss_arg arg)
 {
 	if (!ss_args_have(&reader->args, arg))
 		return 0;
-	return ss_lookup_text(reader, &reader->batch.texts, &reader->args.values[arg]);
+	return lookup_text(reader, &reader->batch.texts, &reader->args.values[arg]);
 }
 
 uint32_t ss_lookup_name(struct ss_reader *reader)
@@ -188,4 +188,15 @@ uint32_t ss_lookup_track(struct ss_reader *reader, enum ss_track_class class)
 	if (cached->pid_is_text || cached->tid_is_text)
 		lookup_count_odd_ids(reader, cached, &pid_span, &tid_span);
 	return cached->id;
+}
+
+uint32_t ss_lookup_series(struct ss_reader *reader, const struct ss_json_span *key)
+{
+	uint32_t series;
+	int64_t pid;
+
+	if (key->length)
+		return lookup_text(reader, &reader->batch.texts, key);
+	ss_lookup_id(reader, SS_FIELD_PID, &pid, &series);
+	return series;
 }

@@ -146,10 +146,6 @@ void ss_reader_emit(struct ss_reader *reader, const struct ss_event_fields *fiel
  * ss_batch.out_of_memory is set and the number is 0.
  */
 
-/* The number of a text; arrays and objects count as their text, absent ones as "". */
-uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
-			const struct ss_json_span *span);
-
 /* The text of an argument of the current event. */
 uint32_t ss_lookup_arg_text(struct ss_reader *reader, enum ss_arg arg);
 
@@ -160,6 +156,9 @@ uint32_t ss_lookup_category(struct ss_reader *reader, const struct ss_json_span 
 
 /* Process and thread ids are numbers, numbers in quotes, "stream 7", or names. */
 void ss_lookup_id(struct ss_reader *reader, enum ss_arg arg, int64_t *number, uint32_t *text);
+
+/* The series of a counter; Cuspy's has no name, and its process is "GPU 0 Counters". */
+uint32_t ss_lookup_series(struct ss_reader *reader, const struct ss_json_span *key);
 
 /* The track that the event's ids name. */
 uint32_t ss_lookup_track(struct ss_reader *reader, enum ss_track_class class);
