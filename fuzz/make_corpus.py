@@ -105,6 +105,8 @@ def device_events():
     yield on_device("cuda_sync", "Stream Wait Event", 1141, 5, 62, wait_on_stream=20,
                     wait_on_cuda_event_record_corr_id=59, wait_on_cuda_event_id=1)
     yield on_device("cuda_event", "event", 1142, 0, 62, event_id=1)
+    yield on_device("graph_event_node", "EventRecord", 1142, 0, 57, context=1)
+    yield on_device("graph_host_node", "HostNode", 1143, 5, 57, **{"host thread": 12})
     yield complete("mtia_ccp_events", "dma_copy", 1000, 4, {
         "stream": "3", "column": "1", "direction": "in"}, pid=1, tid="sqid 3")
     yield complete("mtia_runtime", "run", 1000, 4, {"stream_id": "3", "mem size": "4 bytes"})
@@ -132,6 +134,9 @@ def other_events():
     yield event("f", "ac2g", "ac2g", pid=0, tid=7, ts=1020, id=55, bp="e")
     yield event("s", "async", "launch", tid="stream 7", ts=1005, id="55")
     yield event("C", "hardware_counters", "sm", pid="GPU 0 Counters", ts=1000, args={"": 0.5})
+    yield event("s", "ac2g", "ac2g", pid=0, tid=7, ts=1055, id=1 << 40)
+    yield event("f", "ac2g", "ac2g", pid=0, tid=9, ts=1056, id=1 << 40, bp="e")
+    yield event("C", None, "SM Clock (MHz)", pid="GPU 0 Counters", ts=1002, args={"": 1410.0})
     yield event("C", "", "mem", ts=1001, args={"a": 1, "b": 2.5, "c": "x"})
     yield event("B", "cpu_op", "outer", ts=2000)
     yield event("B", "cpu_op", "inner", ts=2001)

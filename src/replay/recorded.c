@@ -251,6 +251,34 @@ static void add_event_edge(struct recorded *recorded, uint32_t from, uint32_t to
 	ss_build_delay(build, to, edge);
 }
 
+/* The first work of a stream that starts at the moment or later. */
+static uint32_t first_started_from(const struct recorded *recorded,
+				   const struct recorded_stream *stream, int64_t moment_ns)
+{
+	const struct ss_task *tasks = recorded->build->graph->tasks;
+	uint32_t low = stream->from, high = stream->to;
+
+	SS_SEARCH(low, high, at, tasks[recorded->work[at].task].start_ns < moment_ns);
+	return low;
+}
+
+/* An edge of a CUDA graph: a row waits for what ran on another stream before it. */
+static void add_graph_edge(struct recorded *recorded, const struct ss_sync_row *sync, int64_t pid)
+{
+	const struct recorded_stream *from = find_stream(recorded, pid, sync->wait_stream);
+	const struct recorded_stream *to = find_stream(recorded, pid, sync->stream);
+	int64_t start_ns = recorded->trace->slices.start_ns[sync->row];
+	uint32_t last, next;
+
+	if (!from || !to)
+		return;
+	last = first_started_from(recorded, from, start_ns);
+	next = first_started_from(recorded, to, start_ns);
+	if (last > from->from && next < to->to)
+		add_event_edge(recorded, recorded->work[last - 1].task, recorded->work[next].task,
+			       true);
+}
+
 /* Turns one recorded wait into an edge, or into what its call waits for. */
 static void add_recorded_wait(struct recorded *recorded, const struct ss_sync_row *sync)
 {
@@ -262,6 +290,10 @@ static void add_recorded_wait(struct recorded *recorded, const struct ss_sync_ro
 	enum wait_kind kind = wait_kind_of(ss_strings_text(&trace->names, slices->name[sync->row]));
 	bool is_sure;
 
+	if (ss_kind_on_device(slices->kind[sync->row])) {
+		add_graph_edge(recorded, sync, pid);
+		return;
+	}
 	if (kind == STREAM_WAITS) {
 		uint32_t from = work_of_event(recorded, sync, pid, call_ns, &is_sure);
 

@@ -46,11 +46,14 @@ struct ss_event_other {
 	uint32_t event, from, length;
 };
 
-/* One end of a forward-backward arrow. */
+/* Cuspy numbers edges of CUDA graphs from here on: correlations are smaller. */
+#define SS_GRAPH_EDGE_ID_MIN ((int64_t)1 << 40)
+
+/* One end of a forward-backward arrow, or of an edge between two nodes of a CUDA graph. */
 struct ss_flow_end {
 	int64_t id, start_ns;
 	uint32_t track;
-	bool arrives;
+	bool arrives, is_edge;
 };
 
 /* A begin or an end, to be paired with its other half. */

@@ -37,6 +37,14 @@ struct wait_case {
 		      RUNS("c", 7, 3, 15, 45) HOLDS(7, 4, 20, args) LAUNCH(5, 1, 25)            \
 			      RUNS("b", 7, 5, 61, 39))
 
+/* An edge of a CUDA graph from the end of a row to the start of another one. */
+#define FLOW(phase, stream, ts)                                                          \
+	"{\"ph\":\"" phase "\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":1099511627776," \
+	"\"pid\":1,\"tid\":" #stream ",\"ts\":" #ts "},"
+#define ONE_GRAPH(edge)                                                                  \
+	TRACE(STEP_TO(60) LAUNCH(1, 1, 0) RUNS("a", 8, 1, 5, 35) RUNS("c", 7, 1, 15, 45) \
+		      RUNS("b", 7, 1, 61, 39) edge)
+
 /* A call from 30 to 42 while a ends at 41 on stream 8 and c at 40 on stream 7. */
 #define ONE_WAITS(call, row)                                                       \
 	TRACE(STEP_TO(100) LAUNCH(1, 1, 0) RUNS("a", 8, 1, 5, 36) LAUNCH(3, 1, 10) \
@@ -78,6 +86,9 @@ static const struct wait_case cases[] = {
 			HOLDS(20, 4, 8, FOR(7, 2)) LAUNCH(5, 1, 10)
 				RUNS("ncclDevKernel_AllReduce", 20, 5, 26, 24)),
 	  "a", 50, 50, 1, 0 },
+	{ "a node of a graph waits for its edges", ONE_GRAPH(FLOW("s", 8, 40) FLOW("f", 7, 61)),
+	  "c", 100, 80, 1, 0 },
+	{ "and without them only for its stream", ONE_GRAPH(""), "c", 100, 54, 0, 0 },
 	{ "no work follows the wait",
 	  TRACE(STEP_TO(60) LAUNCH(1, 1, 0) RUNS("a", 8, 1, 5, 35) MARKS(2, 8)
 			HOLDS(7, 4, 20, FOR(8, 2))),

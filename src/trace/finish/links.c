@@ -382,16 +382,59 @@ static uint32_t op_starting_at(const struct ss_trace *trace, uint32_t track_inde
 SS_COMPARATOR(flow_compare, struct ss_flow_end,
 	      SS_ASCENDING(id) SS_ASCENDING(arrives) SS_ASCENDING(start_ns))
 
-/* Links backward operators to forward ones by pairs of arrow ends. */
-static void link_flows(struct ss_builder *builder)
+/* Times are rounded: the writer adds in doubles. */
+#define EDGE_NS 2
+
+/* The device row of a track that ends (the first end of an edge) or starts then. */
+static uint32_t node_at(const struct ss_trace *trace, const struct ss_flow_end *flow)
+{
+	const struct ss_slices *slices = &trace->slices;
+	const struct ss_track *track = &trace->tracks[flow->track];
+	uint32_t low = track->first_row, high = low + track->row_count;
+	int64_t at_ns;
+
+	SS_SEARCH(low, high, at, slices->start_ns[at] <= flow->start_ns + EDGE_NS);
+	if (low == track->first_row)
+		return SS_NO_ROW;
+	at_ns = flow->arrives ? slices->start_ns[low - 1] : ss_slice_end(slices, low - 1);
+	return at_ns - flow->start_ns <= EDGE_NS && flow->start_ns - at_ns <= EDGE_NS &&
+			       ss_kind_on_device(slices->kind[low - 1])
+		       ? low - 1
+		       : SS_NO_ROW;
+}
+
+SS_COMPARATOR(sync_compare, struct ss_sync_row, SS_ASCENDING(row) SS_ASCENDING(wait_stream))
+
+/*
+ * An edge between streams is a wait that the file records. Within a stream the order says as much.
+ */
+static bool link_edge(struct ss_trace *trace, const struct ss_flow_end *flow)
+{
+	const struct ss_track *from = &trace->tracks[flow->track],
+			      *to = &trace->tracks[flow[1].track];
+	uint32_t row;
+
+	if (from == to || from->pid != to->pid || node_at(trace, flow) == SS_NO_ROW)
+		return true;
+	row = node_at(trace, flow + 1);
+	if (row == SS_NO_ROW)
+		return true;
+	if (!ss_memory_reserve(trace->memory, (void **)&trace->syncs, &trace->sync_capacity,
+			       (size_t)trace->sync_count + 1, sizeof(*trace->syncs)))
+		return false;
+	trace->syncs[trace->sync_count++] = (struct ss_sync_row){ row, to->tid, from->tid, -1 };
+	return true;
+}
+
+/* Links backward operators to forward ones, and nodes of graphs, by pairs of arrow ends. */
+static bool link_flows(struct ss_builder *builder)
 {
 	struct ss_trace *trace = builder->trace;
-	uint32_t i = 0;
+	uint32_t i = 0, waits = trace->sync_count;
+	bool ok = true;
 
-	if (!builder->flows_count)
-		return;
 	qsort(builder->flows, builder->flows_count, sizeof(*builder->flows), flow_compare);
-	while (i < builder->flows_count) {
+	while (i < builder->flows_count && ok) {
 		const struct ss_flow_end *flow = &builder->flows[i];
 		uint32_t forward, backward;
 
@@ -399,6 +442,11 @@ static void link_flows(struct ss_builder *builder)
 		    flow[1].id != flow->id) {
 			ss_quality_add(&trace->quality, SS_ODD_FLOW_UNMATCHED, 1);
 			i++;
+			continue;
+		}
+		if (flow->is_edge) {
+			ok = link_edge(trace, flow);
+			i += 2;
 			continue;
 		}
 		forward = op_starting_at(trace, flow->track, flow->start_ns);
@@ -411,6 +459,9 @@ static void link_flows(struct ss_builder *builder)
 		trace->slices.link[backward] = forward;
 		trace->fwdbwd_links++;
 	}
+	if (trace->sync_count > waits)
+		qsort(trace->syncs, trace->sync_count, sizeof(*trace->syncs), sync_compare);
+	return ok;
 }
 
 /* A sequence number with the time of its op, to be sorted by both. */
@@ -456,12 +507,14 @@ static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *er
 
 enum ss_status ss_finish_links(struct ss_builder *builder, uint32_t threads, struct ss_error *err)
 {
+	bool has_arrows = false;
+
 	SS_TRY(link_launches(builder->trace, threads ? threads : 1, err));
 	ss_finish_nodes(builder->trace);
 	mark_comm_kernels(builder->trace);
-	if (builder->flows_count)
-		link_flows(builder);
-	else
-		SS_TRY(link_sequences(builder->trace, err));
-	return SS_OK;
+	for (uint32_t i = 0; i < builder->flows_count; i++)
+		has_arrows |= !builder->flows[i].is_edge;
+	if (builder->flows_count && !link_flows(builder))
+		return ss_fail_memory(err, "linking the nodes of graphs");
+	return has_arrows ? SS_OK : link_sequences(builder->trace, err);
 }

@@ -248,9 +248,13 @@ static bool sequences_are_valid(const struct ss_trace *trace)
 
 static bool syncs_are_valid(const struct ss_trace *trace)
 {
+	const uint32_t kinds = 1u << SS_KIND_SYNC | 1u << SS_KIND_KERNEL | 1u << SS_KIND_MEMCPY |
+			       1u << SS_KIND_COMM_KERNEL | 1u << SS_KIND_MEMSET;
+
+	/* a node of a graph can wait for several others */
 	for (uint32_t i = 0; i < trace->sync_count; i++)
-		if (!row_is_valid(trace, trace->syncs[i].row, i ? &trace->syncs[i - 1].row : NULL,
-				  1u << SS_KIND_SYNC))
+		if (!row_is_valid(trace, trace->syncs[i].row, NULL, kinds) ||
+		    (i && trace->syncs[i].row < trace->syncs[i - 1].row))
 			return false;
 	return true;
 }
