@@ -238,6 +238,8 @@ static void joining_complete_new_groups(struct ss_hang_joining *joining)
 	uint32_t count = joining->pair_count, waiting = 0;
 
 	for (uint32_t i = 0; i < hang->group_count; i++) {
+		hang->loose_ends += !hang->groups[i].ranks && !joining->goes_on[i] &&
+				    joining->has_done[i] && !joining->has_pending[i];
 		joining->has_pending[i] &= !joining->has_done[i] && !hang->groups[i].ranks;
 		waiting += joining->has_pending[i];
 	}
@@ -257,7 +259,8 @@ static bool joining_read_groups(struct ss_hang_joining *joining)
 		most += joining->inputs[i].flight ? joining->inputs[i].flight->entry_count : 0;
 	joining->has_done = SS_ARENA_NEW(&hang->arena, bool, hang->group_count + most);
 	joining->has_pending = SS_ARENA_NEW(&hang->arena, bool, hang->group_count + most);
-	if (!joining->has_done || !joining->has_pending)
+	joining->goes_on = SS_ARENA_NEW(&hang->arena, bool, hang->group_count + most);
+	if (!joining->has_done || !joining->has_pending || !joining->goes_on)
 		return false;
 	for (uint32_t i = 0; i < joining->input_count && !joining->failed; i++) {
 		const struct ss_flight *flight = joining->inputs[i].flight;
@@ -267,6 +270,9 @@ static bool joining_read_groups(struct ss_hang_joining *joining)
 			const struct ss_flight_entry *entry = &flight->entries[k];
 			uint32_t group = ss_hang_joining_alias(joining, &joining->inputs[i], entry);
 
+			joining->goes_on[group] |=
+				k + 1 < flight->entry_count ||
+				hang->has_states[ss_hang_backend(hang, flight, entry)];
 			if (!entry->is_pair)
 				*(ss_hang_is_done(hang, flight, entry)
 					  ? &joining->has_done[group]

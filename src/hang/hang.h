@@ -116,7 +116,9 @@ struct ss_hang {
 	uint32_t cause_count;
 	uint32_t states[SS_HANG_STATES]; /* ranks */
 	uint32_t dump_count, stack_count, cut_count, json_count, version_count;
-	bool has_errors;   /* collectives are over that cannot have finished */
+	bool has_errors; /* collectives are over that cannot have finished */
+	/* groups whose ranks nobody lists, with one call, the last of its ranks: perhaps failed */
+	uint32_t loose_ends;
 	uint32_t rankless; /* dumps whose name has no rank */
 	uint32_t twins;    /* dumps of ranks that have another one */
 	int64_t newest_ns; /* when the last collective of all was called; 0: not recorded */

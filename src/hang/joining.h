@@ -34,6 +34,7 @@ struct ss_hang_joining {
 	struct ss_hang_alias *aliases; /* of the current dump */
 	uint32_t alias_count, alias_capacity;
 	bool *has_done, *has_pending; /* per group: of any member */
+	bool *goes_on;                /* likewise: a member called something after it */
 	bool failed;                  /* no memory */
 };
 

@@ -286,6 +286,13 @@ bool ss_hang_add_note(const struct ss_hang *hang, uint32_t index, struct ss_text
 		ss_text_addf(out, "%" PRIu32 " rank%s of the groups left no dump.",
 			     hang->states[SS_HANG_NO_DUMP],
 			     hang->states[SS_HANG_NO_DUMP] == 1 ? "" : "s");
+	if (!hang->cause_count && hang->loose_ends > 1 && sentence_is_next(&list))
+		ss_text_addf(
+			out,
+			"The last call of the ranks is in %" PRIu32 " groups, and no dump "
+			"lists the ranks of these groups: if the groups share ranks, they were "
+			"called in different order and ended with a timeout.",
+			hang->loose_ends);
 	if (ss_strings_find(&hang->backends, "gloo", 4) != SS_NO_ID && !hang->cause_count &&
 	    sentence_is_next(&list))
 		ss_text_add_string(out, "gloo does not record point-to-point calls.");

@@ -6,8 +6,9 @@
 
 Made dumps (make_dumps.py): every planted kind is named with its rank and group, by `hang`, the
 plain command, JSON and SQL; 4,096 ranks take about four times as long as 1,024. Recorded
-dumps (tests/hang/recorded and those of RECORDED): the cause is that of truth.json. Damaged and
-hostile files end in a sentence.
+dumps (tests/hang/recorded and those of RECORDED): the cause is that of truth.json. Newer versions,
+and dumps that were written after a timeout, have the same cause. Damaged and hostile files end in a
+sentence.
 """
 
 import json
@@ -161,6 +162,57 @@ def check_far_apart(folder):
     check("Rank 1 comes last to 8 of 8" in " ".join(out.split()), f"far apart: {out}")
 
 
+def change(folder, to, how):
+    """Copies dumps, each after `how` changed it."""
+    to.mkdir()
+    for path in folder.iterdir():
+        dump = pickle.loads(path.read_bytes())
+        how(dump)
+        (to / path.name).write_bytes(pickle.dumps(dump, 4))
+    return to
+
+
+def newer(dump):
+    """Version 2.11 adds the split sizes of all-to-alls; later ones will add more."""
+    dump["version"] = "2.11"
+    dump["something_new"] = {"a": [1, {"b": None}]}
+    for entry in dump["entries"]:
+        entry["input_split_sizes"] = entry["output_split_sizes"] = [[1024, 3072], [2048, 2048]]
+        entry["something_new"] = ("x", [1.5])
+
+
+def timed_out(dump):
+    """As gloo leaves it after a timeout: no states, everything is retired, no lists of ranks."""
+    dump["pg_config"] = {"": {"name": "", "desc": "", "ranks": "[]"}}
+    dump["pg_status"] = {}
+    for entry in dump["entries"]:
+        entry["profiling_name"] = entry["profiling_name"].replace("nccl:", "gloo:")
+        entry.update(state="scheduled", retired=True, time_discovered_started_ns=None,
+                     time_discovered_completed_ns=None)  # fmt: skip
+
+
+def check_changed(folder):
+    for kind in ("did-not-come", "other-operation", "other-size"):
+        path = change(folder / kind, folder / f"{kind}-newer", newer)
+        check(causes(path) == causes(folder / kind), f"{kind} of version 2.11: {causes(path)}")
+        path = change(folder / kind, folder / f"{kind}-late", timed_out)
+        rows = causes(path)
+        check(rows and rows[0]["cause"] == kind, f"{kind} after the timeout: {rows[:1]}")
+        check(rows and rows[0]["ranks"] == EXPECTED[kind][0], f"{kind} after it: {rows[:1]}")
+    no_word(change(folder / "healthy", folder / "healthy-late", timed_out))
+    # each rank ends in a group of its own: whether these have the same ranks is not recorded
+    path = change(folder / "healthy", folder / "ends", timed_out)
+    for number, file in enumerate(sorted(path.iterdir())):
+        dump = pickle.loads(file.read_bytes())
+        last = {**dump["entries"][-1], "record_id": dump["entries"][-1]["record_id"] + 1,
+                "collective_seq_id": 1, "process_group": (f"new{number % 2}", "undefined")}
+        dump["entries"].append(last)
+        file.write_bytes(pickle.dumps(dump, 4))
+    no_word(path)
+    check("no dump lists the ranks" in " ".join(run("hang", path)[1].split()),
+          "what cannot be known is not said")
+
+
 class Evil:
     def __reduce__(self):
         return (print, ("executed",))
@@ -227,6 +279,7 @@ def main():
             check_recorded(Path(sys.argv[2]))
         check_left_out(folder)
         check_far_apart(folder / "far")
+        check_changed(folder)
         check_hostile(folder / "hostile")
         check_sql(folder)
         check_many(folder / "many")
