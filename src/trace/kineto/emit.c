@@ -447,16 +447,16 @@ static void emit_instant(struct ss_reader *reader, const struct ss_event_fields 
 static void emit_flow(struct ss_reader *reader, const struct ss_event_fields *fields,
 		      int64_t at_byte)
 {
-	struct ss_flow_end flow = { .arrives = fields->phase == 'f' };
+	bool is_arrow = reader->batch.categories[fields->category].is_arrow;
+	struct ss_flow_end flow = { .arrives = fields->phase == 'f', .is_edge = !is_arrow };
 
-	/* launches are known by their correlation, so only forward-backward arrows are kept */
-	if (!reader->batch.categories[fields->category].is_arrow)
+	/* launches are known by their correlation, so their arrows are not kept */
+	if (!ss_args_have(&reader->args, SS_FIELD_ID) ||
+	    !ss_json_i64(&reader->args.values[SS_FIELD_ID], &flow.id) ||
+	    (!is_arrow && flow.id < SS_GRAPH_EDGE_ID_MIN) ||
+	    !emit_read_time(reader, at_byte, &flow.start_ns))
 		return;
-	if (!emit_read_time(reader, at_byte, &flow.start_ns) ||
-	    !ss_args_have(&reader->args, SS_FIELD_ID) ||
-	    !ss_json_i64(&reader->args.values[SS_FIELD_ID], &flow.id))
-		return;
-	flow.track = ss_lookup_track(reader, SS_TRACK_HOST);
+	flow.track = ss_lookup_track(reader, is_arrow ? SS_TRACK_HOST : SS_TRACK_DEVICE);
 	ss_batch_add_flow(&reader->batch, &flow);
 }
 
