@@ -88,7 +88,7 @@ static const struct wait_case cases[] = {
 	  "a", 50, 50, 1, 0 },
 	{ "a node of a graph waits for its edges", ONE_GRAPH(FLOW("s", 8, 40) FLOW("f", 7, 61)),
 	  "c", 100, 80, 1, 0 },
-	{ "and without them only for its stream", ONE_GRAPH(""), "c", 100, 54, 0, 0 },
+	{ "and without them only for its stream", ONE_GRAPH(""), "c", 100, 60, 0, 0 },
 	{ "no work follows the wait",
 	  TRACE(STEP_TO(60) LAUNCH(1, 1, 0) RUNS("a", 8, 1, 5, 35) MARKS(2, 8)
 			HOLDS(7, 4, 20, FOR(8, 2))),
