@@ -3,7 +3,8 @@
  * fuzz_rewrite.c - the events of a file written again, as `stepscope merge` does.
  *
  * Whatever the file is, the result is strict JSON with as many events as were counted. It
- * does not depend on how much one read gives. A refused request for memory ends in a
+ * does not depend on how much one read gives. The same holds for a part of the events with all
+ * metadata, as `stepscope slice` writes it. A refused request for memory ends in a
  * sentence and leaves nothing behind.
  */
 #include <string.h>
@@ -86,6 +87,36 @@ static uint64_t lines_of(const struct ss_text *text)
 	return lines;
 }
 
+static bool keep(void *context, int64_t start_ns, int64_t end_ns)
+{
+	(void)context;
+	CHECK(end_ns >= start_ns);
+	return start_ns % 3 == 0;
+}
+
+/* A part of the file as a document of its own. */
+static void check_part(const uint8_t *data, size_t size, struct ss_memory *memory)
+{
+	struct ss_text out = { 0 };
+	bool has_events = false;
+	struct ss_rewrite part = { .memory = memory,
+				   .keep = keep,
+				   .document = "\"own\":[1],",
+				   .write = take,
+				   .write_context = &out,
+				   .has_events = &has_events };
+	struct ss_source *source = NULL;
+	struct ss_error err = { 0 };
+
+	if (ss_source_open_memory(data, size, memory, &source, &err) == SS_OK &&
+	    ss_rewrite_events(&part, source, &err) == SS_OK)
+		check_json(out.data, out.length);
+	if (source)
+		ss_source_close(source);
+	ss_text_release(&out);
+	CHECK(memory->used_bytes == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ss_text whole = { 0 }, slow = { 0 }, refused = { 0 };
@@ -101,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(rewrite(data, size, true, &memory, &slow, &other) == status);
 	CHECK(slow.length == whole.length && memcmp(slow.data, whole.data, whole.length) == 0);
 	CHECK(other == count);
+	check_part(data, size, &memory);
 	memory.fail_call = memory.calls + 1 + size % 7;
 	(void)rewrite(data, size, false, &memory, &refused, &other);
 	check_json(refused.data, refused.length);

@@ -31,6 +31,13 @@ struct ss_selection {
 /* Why a step that is not selected does not count. */
 extern const char ss_step_not_selected[];
 
+/*
+ * The key of a file under which a slice of a longer trace (api/write/slice.h) has the steps that
+ * were found there: [anchor, then four times of each step in ns: on the host from, to; effective
+ * from, to].
+ */
+#define SS_STEPS_KEY "stepscope_steps"
+
 SS_MUST_USE
 enum ss_status ss_trace_select(const struct ss_trace *trace, const struct ss_selection *selection,
 			       struct ss_memory *memory, struct ss_trace *out,

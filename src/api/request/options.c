@@ -12,7 +12,9 @@
 
 #define STORING (SS_TAKER_STORE | SS_TAKER_WATCH)
 /* --redact of commands that write what can be shared; the command redact needs no such option */
-#define SHARING (SS_TAKER_PAGE | SS_TAKER_MERGE | SS_TAKER_PACK | SS_TAKER_DIGEST | STORING)
+#define SHARING                                                                              \
+	(SS_TAKER_PAGE | SS_TAKER_MERGE | SS_TAKER_SLICE | SS_TAKER_PACK | SS_TAKER_DIGEST | \
+	 STORING)
 #define REDACTING (SHARING | SS_TAKER_REDACT)
 #define CHOOSING (SS_TAKER_VIEW | SS_TAKER_REPORT | SS_TAKER_DIFF)
 #define PRINTING                                                                           \
@@ -79,6 +81,17 @@ const struct ss_option ss_options[] = {
 	OUTPUT("FILE", "HTML file to write", SS_TAKER_PAGE, "report.html"),
 	OUTPUT("FILE", "trace to write; a name ending in .gz is compressed", SS_TAKER_MERGE,
 	       "merged.json.gz"),
+	OUTPUT("FILE|FOLDER", "trace to write (.json, .json.gz), or a folder for several ranks",
+	       SS_TAKER_SLICE, "slice.json.gz"),
+	OPTION("rank", "N", "only this rank", RANK, COMMAND, SS_TAKER_SLICE, .letter = 0),
+	TEXT("step", "N|N-M|NAME", "these steps, by their number in the view steps",
+	     SS_TAKER_SLICE),
+	TEXT("around", "FINDING", "the step that shows a finding best: 'finding 1', or its rule",
+	     SS_TAKER_SLICE),
+	TEXT("from", "TIME", "from this time on: 120ms, 1.5s (from the first event of all ranks)",
+	     SS_TAKER_SLICE),
+	TEXT("to", "TIME", "up to this time", SS_TAKER_SLICE),
+	FLAG("members", "also the ranks that take part in its collectives", SS_TAKER_SLICE),
 	OUTPUT("FOLDER", "folder for the packs (default: next to each trace)", SS_TAKER_PACK, NULL),
 	OUTPUT("FOLDER", "folder for the digests", SS_TAKER_DIGEST, NULL),
 	OUTPUT("FOLDER", "folder for the copies; for a single trace also a file", SS_TAKER_REDACT,

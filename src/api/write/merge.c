@@ -57,8 +57,8 @@ static int64_t merge_first_moment(const struct ss_joined *joined)
 }
 
 /* Refuses what has no events to copy, or has them in another format. */
-static enum ss_status merge_check_format(struct ss_source *source, const char *path,
-					 struct ss_error *err)
+static enum ss_status writing_check_format(const char *verb, struct ss_source *source,
+					   const char *path, struct ss_error *err)
 {
 	const struct ss_input_format *format;
 	const char *next;
@@ -69,9 +69,37 @@ static enum ss_status merge_check_format(struct ss_source *source, const char *p
 	if (format && format->is_json)
 		return SS_OK;
 	return ss_fail(err, SS_ERR_USAGE,
-		       "cannot merge '%s': only JSON traces can be merged, compressed or not%s",
-		       path,
+		       "cannot %s '%s': only JSON traces can be %sd, compressed or not%s", verb,
+		       path, verb,
 		       format && format->is_derived ? "; pass the trace it was made from" : "");
+}
+
+enum ss_status ss_writing_reopen(const char *verb, const char *title, const char *path,
+				 uint64_t stamp, struct ss_redactor *redactor,
+				 struct ss_memory *memory, struct ss_source **out,
+				 struct ss_error *err)
+{
+	enum ss_status status;
+
+	*out = NULL;
+	if (!path)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "cannot %s %s: it is not on disk and cannot be read again", verb,
+			       title);
+	if (strcmp(path, "-") == 0)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "cannot %s standard input: it cannot be read a second time", verb);
+	status = ss_job_open_source(&(struct ss_path){ .path = path }, false, redactor, memory, out,
+				    err);
+	if (status == SS_OK)
+		status = writing_check_format(verb, *out, path, err);
+	if (status == SS_OK)
+		status = ss_source_is_same(*out, stamp, path, err);
+	if (status != SS_OK) {
+		ss_source_close(*out);
+		*out = NULL;
+	}
+	return status;
 }
 
 /* The traces of digests are not opened: what they contain was not counted. */
@@ -109,21 +137,9 @@ static enum ss_status merge_write_rank(struct merging *merging, bool *has_events
 		snprintf(title, sizeof(title), "rank %lld", (long long)rank->rank);
 	else
 		snprintf(title, sizeof(title), "file %u", merging->rank);
-	if (!rank->source)
-		return ss_fail(err, SS_ERR_USAGE,
-			       "cannot merge %s: it is not on disk and cannot be read again",
-			       title);
-	if (strcmp(rank->source, "-") == 0)
-		return ss_fail(err, SS_ERR_USAGE,
-			       "cannot merge standard input: it cannot be read a second time");
-	status = ss_job_open_source(&(struct ss_path){ .path = rank->source }, false,
-				    merging->redactor, memory, &source, err);
-	if (status == SS_OK)
-		status = merge_check_format(source, rank->source, err);
-	if (status == SS_OK)
-		status = ss_source_is_same(source, rank->stamp, rank->source, err);
-	if (status == SS_OK)
-		status = ss_rewrite_events(&rewrite, source, err);
+	SS_TRY(ss_writing_reopen("merge", title, rank->source, rank->stamp, merging->redactor,
+				 memory, &source, err));
+	status = ss_rewrite_events(&rewrite, source, err);
 	ss_source_close(source);
 	merging->out.events += rewrite.count;
 	merging->out.broken += rewrite.broken;

@@ -20,4 +20,14 @@ SS_MUST_USE
 enum ss_status ss_writing_put(void *context, const char *bytes, size_t length,
 			      struct ss_error *err);
 
+/*
+ * merge.c: opens a trace of a session once more, to copy its events; fails if it is not on disk, is
+ * not JSON, or was changed. `verb` and `title` are for errors: "merge", "rank 3".
+ */
+SS_MUST_USE
+enum ss_status ss_writing_reopen(const char *verb, const char *title, const char *path,
+				 uint64_t stamp, struct ss_redactor *redactor,
+				 struct ss_memory *memory, struct ss_source **out,
+				 struct ss_error *err);
+
 #endif

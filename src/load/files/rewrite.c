@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/ns.h"
 #include "read/json.h"
 #include "read/number.h"
 #include "trace/kineto/reader.h"
+#include "trace/select.h"
 
 /* Read at once; an event that is longer makes the buffer grow. */
 #define BLOCK_BYTES ((size_t)1 << 20)
@@ -194,6 +196,8 @@ static bool rewrite_field(struct event_rewriter *rewriter, const struct ss_json 
 {
 	bool is_scalar = value->type == SS_JSON_STRING || value->type == SS_JSON_BARE;
 
+	if (!rewriter->rewrite->title)
+		return ss_strict_add(&rewriter->out, value, json->careful);
 	if (ss_json_is(key, "pid") && is_scalar) {
 		if (!rewrite_pid(rewriter, value))
 			rewriter->out_of_memory = true;
@@ -243,6 +247,36 @@ static bool rewriter_copy_event(struct event_rewriter *rewriter, const struct ss
 	return json.at == json.end;
 }
 
+/* Whether the event is to be written, by its time. The copy refuses what cannot be read. */
+static bool rewriter_keeps_event(const struct ss_rewrite *rewrite, const struct ss_json_span *event,
+				 bool careful)
+{
+	struct ss_json json = { .at = event->text,
+				.end = event->text + event->length,
+				.whole = true,
+				.careful = careful };
+	struct ss_json_span key, value;
+	int64_t start_ns = 0, dur_ns = 0;
+	bool has_start = false, has_dur = false;
+
+	if (!rewrite->keep || ss_json_expect(&json, '{') != SS_JSON_OK)
+		return true;
+	for (bool first = true; !has_start || !has_dur; first = false) {
+		if (ss_json_key(&json, first, &key) != SS_JSON_OK || key.type == SS_JSON_NONE ||
+		    ss_json_value(&json, &value) != SS_JSON_OK)
+			break;
+		/* names of processes and threads, whatever time they have */
+		if (ss_json_is(&key, "ph") && ss_json_is(&value, "M"))
+			return true;
+		if (ss_json_is(&key, "ts"))
+			has_start = ss_number_ns(value.text, value.length, &start_ns);
+		if (ss_json_is(&key, "dur"))
+			has_dur = ss_number_ns(value.text, value.length, &dur_ns);
+	}
+	return !has_start || rewrite->keep(rewrite->keep_context, start_ns,
+					   ss_ns_sum(start_ns, dur_ns > 0 ? dur_ns : 0));
+}
+
 static enum ss_status rewriter_write_event(struct event_rewriter *rewriter,
 					   const struct ss_json_span *event, bool careful,
 					   struct ss_error *err)
@@ -250,6 +284,8 @@ static enum ss_status rewriter_write_event(struct event_rewriter *rewriter,
 	struct ss_rewrite *rewrite = rewriter->rewrite;
 	size_t before = rewriter->out.length;
 
+	if (event->type == SS_JSON_OBJECT && !rewriter_keeps_event(rewrite, event, careful))
+		return SS_OK;
 	ss_text_add_string(&rewriter->out, *rewrite->has_events ? ",\n" : "\n");
 	if (event->type != SS_JSON_OBJECT || !rewriter_copy_event(rewriter, event, careful)) {
 		rewriter->out.length = before;
@@ -412,11 +448,14 @@ static enum ss_json_result rewriter_seek_events(struct ss_json *json)
 	}
 }
 
-/* Skips a key with its value; the end of the object is not a key. */
-static enum ss_json_result rewriter_skip_key(struct ss_json *json, bool first, bool *found)
+/* Takes a key with its value, as text of a document; the end of the object is not a key. */
+static enum ss_json_result rewriter_take_key(struct event_rewriter *rewriter, bool first,
+					     bool *found)
 {
+	struct ss_json *json = &rewriter->json;
 	struct ss_json_span key, value;
 	enum ss_json_result result = ss_json_key(json, first, &key);
+	size_t before = rewriter->out.length;
 
 	if (result != SS_JSON_OK || key.type == SS_JSON_NONE)
 		return result == SS_JSON_OK ? SS_JSON_BAD : result;
@@ -427,7 +466,44 @@ static enum ss_json_result rewriter_skip_key(struct ss_json *json, bool first, b
 		*found = true;
 		return SS_JSON_OK;
 	}
-	return ss_json_value(json, &value);
+	result = ss_json_value(json, &value);
+	/* the steps of a slice are those of the whole file: a slice of it has its own */
+	if (result != SS_JSON_OK || !rewriter->rewrite->document || ss_json_is(&key, SS_STEPS_KEY))
+		return result;
+	rewrite_key(rewriter, &key, true);
+	if (ss_strict_add(&rewriter->out, &value, true))
+		ss_text_add_string(&rewriter->out, ",");
+	else
+		rewriter->out.length = before;
+	return result;
+}
+
+/* What follows the events in a document. */
+static enum ss_status rewriter_end_document(struct event_rewriter *rewriter, struct ss_error *err)
+{
+	struct ss_json *json = &rewriter->json;
+	/* in a truncated file there is no bracket that closes the events */
+	bool found = false, more = *json->at == ']' && json->at < json->end;
+
+	ss_text_add_string(&rewriter->out, "\n],");
+	json->careful = true;
+	json->at += more;
+	while (more) {
+		const char *start = json->at;
+		enum ss_json_result result = rewriter_take_key(rewriter, false, &found);
+
+		if (result == SS_JSON_BAD || found)
+			break;
+		if (result == SS_JSON_OK)
+			continue;
+		json->at = start;
+		SS_TRY(rewriter_read_on(rewriter, &more, err));
+	}
+	if (ss_text_failed(&rewriter->out))
+		return ss_fail_memory(err, "the trace");
+	/* instead of the comma behind the last member */
+	rewriter->out.data[rewriter->out.length - 1] = '}';
+	return SS_OK;
 }
 
 /* Moves to after the bracket of the events; false: there are none. */
@@ -452,7 +528,8 @@ static enum ss_status rewriter_find_events(struct event_rewriter *rewriter, bool
 		enum ss_json_result result;
 
 		json->careful = true; /* metadata is rare, and users write some of it */
-		result = seeks ? rewriter_seek_events(json) : rewriter_skip_key(json, first, found);
+		result = seeks ? rewriter_seek_events(json)
+			       : rewriter_take_key(rewriter, first, found);
 		json->careful = false;
 		if (seeks && result == SS_JSON_OK)
 			*found = true;
@@ -483,10 +560,16 @@ enum ss_status ss_rewrite_events(struct ss_rewrite *rewrite, struct ss_source *s
 	if (!rewriter.buffer || !ss_strings_init(&rewriter.pids, rewrite->memory))
 		status = ss_fail_memory(err, "the merged trace");
 	rewriter.json.at = rewriter.json.end = rewriter.buffer;
+	ss_text_add_string(&rewriter.out, rewrite->document ? "{" : "");
+	ss_text_add_string(&rewriter.out, rewrite->document ? rewrite->document : "");
 	if (status == SS_OK)
 		status = rewriter_find_events(&rewriter, &found, err);
+	if (rewrite->document)
+		ss_text_add_string(&rewriter.out, "\"traceEvents\":[");
 	if (status == SS_OK && found)
 		status = rewriter_copy_events(&rewriter, err);
+	if (status == SS_OK && rewrite->document)
+		status = rewriter_end_document(&rewriter, err);
 	if (status == SS_OK && rewriter.out.length)
 		status = rewrite->write(rewrite->write_context, rewriter.out.data,
 					rewriter.out.length, err);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ns.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "trace/finish/finish.h"
@@ -315,12 +316,78 @@ static enum ss_status drop_lost_steps(struct ss_trace *trace, struct step_ranges
 	return SS_OK;
 }
 
+/* Steps are named like the annotation that ends with them. */
+static void name_given_steps(struct ss_trace *trace)
+{
+	const uint32_t flags = SS_NAME_STEP | SS_NAME_STEP_LIKE | SS_NAME_OPTIMIZER_STEP;
+	struct ss_steps *steps = &trace->steps;
+
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		int64_t end_ns = ss_slice_end(&trace->slices, row);
+		uint32_t low = 0, high = steps->count;
+
+		if (trace->slices.kind[row] != SS_KIND_ANNOTATION ||
+		    !(ss_slice_flags(trace, row) & flags))
+			continue;
+		SS_SEARCH(low, high, at, steps->items[at].host_end_ns < end_ns);
+		if (low < steps->count && steps->items[low].host_end_ns == end_ns)
+			steps->items[low].name = trace->slices.name[row];
+	}
+}
+
+/* A moment of the file, in the time of the trace. */
+static int64_t step_moment(const struct ss_trace *trace, int64_t file_ns)
+{
+	int64_t moment_ns = ss_ns_sum(file_ns, -trace->origin_ns);
+
+	return moment_ns < -SS_SLICE_NS_MAX  ? -SS_SLICE_NS_MAX
+	       : moment_ns > SS_SLICE_NS_MAX ? SS_SLICE_NS_MAX
+					     : moment_ns;
+}
+
+/* The steps of a slice, as they were found in the whole file. */
+static void take_given_steps(struct ss_trace *trace)
+{
+	struct ss_steps *steps = &trace->steps;
+	struct step_ranges ranges = { .items = steps->items, .count = steps->count };
+
+	for (uint32_t i = 0; i < steps->count; i++) {
+		struct ss_step *step = &steps->items[i];
+
+		step->host_start_ns = step_moment(trace, step->host_start_ns);
+		step->host_end_ns = step_moment(trace, step->host_end_ns);
+		step->start_ns = step_moment(trace, step->start_ns);
+		step->end_ns = step_moment(trace, step->end_ns);
+	}
+	if (steps->anchor <= SS_STEPS_OPTIMIZER)
+		name_given_steps(trace);
+	/* the ends are known: only the launches are counted */
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t launch = trace->slices.link[row];
+		struct ss_step *step = launch == SS_NO_ROW ||
+						       !ss_kind_on_device(trace->slices.kind[row])
+					       ? NULL
+					       : step_of_call(trace, &ranges, launch);
+
+		if (step)
+			step->device_events++;
+	}
+	steps->kept_count = steps->count;
+}
+
 enum ss_status ss_finish_steps(struct ss_trace *trace, struct ss_error *err)
 {
 	struct ss_steps *steps = &trace->steps;
 	struct step_ranges ranges = { 0 };
-	enum ss_status status = find_step_ranges(trace, &ranges, err);
+	enum ss_status status;
 
+	if (steps->count) {
+		take_given_steps(trace);
+		ss_quality_add(&trace->quality, SS_ODD_NO_PROFILER_STEP,
+			       steps->anchor != SS_STEPS_PROFILER);
+		return SS_OK;
+	}
+	status = find_step_ranges(trace, &ranges, err);
 	if (status == SS_OK && ranges.count) {
 		/* the step already spans the device events; only its launches are counted */
 		if (steps->anchor == SS_STEPS_DEVICE_SPAN)

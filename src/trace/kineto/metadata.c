@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "trace/select.h"
+
 static enum ss_status metadata_read_text(struct ss_builder *builder,
 					 const struct ss_json_span *span, uint32_t *out,
 					 struct ss_error *err)
@@ -255,6 +257,50 @@ static enum ss_status metadata_read_warnings(struct ss_builder *builder,
 	return metadata_read_notes(builder, value, true, err);
 }
 
+/* No slice has more steps: each takes four times. */
+#define STEPS_MAX 100000u
+
+/* Steps that were found in the file that this one is a slice of; ignored if they make no sense. */
+static enum ss_status metadata_read_steps(struct ss_builder *builder,
+					  const struct ss_json_span *array, struct ss_error *err)
+{
+	struct ss_steps *steps = &builder->trace->steps;
+	uint32_t room = array->length / 8 < STEPS_MAX ? array->length / 8 + 1 : STEPS_MAX;
+	struct ss_json json = json_inside(array);
+	int64_t anchor = -1, before_ns = INT64_MIN, times_ns[4];
+	struct ss_json_span value;
+	bool first = true;
+
+	json.in_array = true;
+	if (array->type != SS_JSON_ARRAY || steps->count)
+		return SS_OK;
+	steps->items = SS_ARENA_NEW(&builder->trace->arena, struct ss_step, room);
+	if (!steps->items)
+		return ss_fail_memory(err, "the steps");
+	if (metadata_next_item(builder, &json, &first, &value))
+		metadata_read_number(builder, &value, &anchor);
+	for (uint32_t i = 0; steps->count < room && anchor >= 0 && anchor < SS_STEPS_NONE; i++) {
+		if (!metadata_next_item(builder, &json, &first, &value))
+			return SS_OK;
+		times_ns[i % 4] = INT64_MIN;
+		metadata_read_number(builder, &value, &times_ns[i % 4]);
+		if (i % 4 < 3)
+			continue;
+		if (times_ns[0] < before_ns || times_ns[1] < times_ns[0] ||
+		    times_ns[3] < times_ns[2] || times_ns[2] == INT64_MIN)
+			break;
+		before_ns = times_ns[1];
+		steps->anchor = (enum ss_step_anchor)anchor;
+		steps->items[steps->count++] = (struct ss_step){ .host_start_ns = times_ns[0],
+								 .host_end_ns = times_ns[1],
+								 .start_ns = times_ns[2],
+								 .end_ns = times_ns[3] };
+	}
+	steps->count = 0;
+	ss_quality_add(&builder->trace->quality, SS_ODD_BAD_METADATA, 1);
+	return SS_OK;
+}
+
 /* A key of the outer object; one of the three says where its value goes. */
 static const struct {
 	const char *key;
@@ -299,6 +345,7 @@ static const struct {
 	READ("INFO", metadata_read_info),
 	READ("WARNING", metadata_read_warnings),
 	READ("ERROR", metadata_read_warnings),
+	READ(SS_STEPS_KEY, metadata_read_steps),
 };
 
 bool ss_metadata_find(const struct ss_json_span *key, struct ss_metadata_key *out)
