@@ -11,7 +11,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { frame } from "./frame.mjs";
+import { frame, markdownOf } from "./frame.mjs";
 import { readPages } from "./pages.mjs";
 import { render } from "./render.mjs";
 
@@ -58,6 +58,16 @@ function searchScript(found) {
 	return `window.sitePages = ${JSON.stringify(rows)};\n`;
 }
 
+/* A map of the site for programs (llmstxt.org), with links to the Markdown of its pages. */
+function mapOfSite(sections) {
+	const list = ({ name, pages }) => {
+		const links = pages.map((page) => `- [${page.title}](${markdownOf(page)})`);
+		return `## ${name}\n\n${links.join("\n")}\n`;
+	};
+	const about = "> Why is a step of a PyTorch job slow? Reads profiler traces.";
+	return `# stepscope\n\n${about}\n\n${sections.map(list).join("\n")}`;
+}
+
 function build(output, demo, repository) {
 	const sections = readPages(ROOT);
 	const pages = sections.flatMap((section) => section.pages);
@@ -69,8 +79,10 @@ function build(output, demo, repository) {
 	const found = pages.map((page) => {
 		const rendered = render(site, page);
 		put(output, page.address, frame(site, page, rendered));
+		put(output, markdownOf(page), page.text);
 		return { page, parts: rendered.parts };
 	});
+	put(output, "llms.txt", mapOfSite(sections));
 	put(output, "assets/search.js", searchScript(found));
 	put(output, "assets/site.css", styleSheet());
 	for (const name of ["site.js", "theme.js"])

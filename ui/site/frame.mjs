@@ -91,6 +91,11 @@ function sectionOf(site, page) {
 	return site.sections.find((section) => section.pages.includes(page)).name;
 }
 
+/* Where the Markdown of a page is. */
+export function markdownOf(page) {
+	return page.address.replace(/\.html$/, ".md");
+}
+
 export function frame(site, page, { html, headings }) {
 	const way = (address) => wayTo(page, address);
 	const isHome = page.address === "index.html";
@@ -105,6 +110,8 @@ export function frame(site, page, { html, headings }) {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeText(title)}</title>
 <link rel="icon" href="data:,">
+<link rel="alternate" type="text/markdown" href="${way(markdownOf(page))}">
+<link rel="describedby" type="text/plain" href="${way("llms.txt")}">
 <link rel="stylesheet" href="${way("assets/site.css")}">
 <script src="${way("assets/theme.js")}"></script>
 <script defer src="${way("assets/site.js")}"></script>
