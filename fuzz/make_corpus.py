@@ -435,6 +435,7 @@ ASKED = (
     "strips?files=0,1&from=0&to=90000000&pixels=100",
     "curve?file=0&curve=memory&device=0&from=0&to=9999999&pixels=50", "slice?file=0&row=7",
     "gap?file=0&track=9&gap=0", "near?file=0&row=5&go=next", "search?q=gemm&files=0,1&limit=9",
+    "words?rank=1&step=1&limit=4", "words?from=0&to=9000000&run=1",
     "range?files=0&from=0&to=50000000&limit=5", "path?from=0&to=90000000&pixels=100", "flags",
     "tracks?file=0&run=1", "tracks?file=1&run=1", "tracks?file=2&run=1",
     "tiles?file=0&tracks=0,1,2&from=0&to=100000000&pixels=200&color=module",
@@ -581,8 +582,34 @@ def inputs():
         yield "fuzz_store", name, data
     for name, data in tables():
         yield "fuzz_arrow", name, data
+    for name, lines in messages():
+        texts = [json.dumps({"jsonrpc": "2.0", **line}) for line in lines]
+        yield "fuzz_mcp", name, "\n".join(texts).encode()
     for index, text in enumerate(NUMBERS + VALUES):
         yield "fuzz_number_json", f"text_{index}", text.encode()
+
+
+def messages():
+    """Lines of a client of the Model Context Protocol, of both eras."""
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    calls = (("verdict", {}), ("verdict", {"rank": 1, "offset": 300}),
+             ("explain", {"topic": "straggler"}), ("view", {"view": "steps", "step": "1-2"}),
+             ("view", {"view": "kernels", "top": 3, "format": "csv"}),
+             ("timeline_words", {"from": 1, "to": 2.5}),
+             ("timeline_words", {"step": 1, "limit": 3}), ("what_if", {"fix": "straggler"}),
+             ("compare", {"other": "job"}), ("sql", {"query": "select 1"}),
+             ("slice", {"output": "x.json", "step": "1"}))
+    for number, (tool, arguments) in enumerate(calls):
+        params = {"name": tool, "arguments": {"path": "job", **arguments}, "_meta": meta}
+        yield f"call_{number}", [{"id": number, "method": "tools/call", "params": params}]
+    version = {"protocolVersion": "2025-06-18"}
+    yield "legacy", [{"id": "a", "method": "initialize", "params": version},
+                     {"method": "notifications/initialized"}, {"id": 1, "method": "ping"},
+                     {"id": 2, "method": "tools/list"},
+                     {"id": 3, "method": "server/discover", "params": {"_meta": meta}}]
+    params = {"name": "verdict", "arguments": {"path": "job"}}
+    yield "cancel", [{"id": 9, "method": "tools/call", "params": params},
+                     {"method": "notifications/cancelled", "params": {"requestId": 9}}]
 
 
 def main():

@@ -20,6 +20,8 @@ PLACES = [
     ("ui/package.json", r'"version": "([\d.]+)"'),
     ("ui/package-lock.json", r'"version": "([\d.]+)"'),
     ("packaging/npm/package.json", r'"version": "([\d.]+)"'),
+    ("packaging/mcpb/manifest.json", r'"version": "([\d.]+)"'),
+    ("server.json", r'"version": "([\d.]+)"'),
     ("packaging/conda/meta.yaml", r'set version = "([\d.]+)"'),
     ("packaging/homebrew/stepscope.rb", r"stepscope-([\d.]+)\.tar\.xz"),
     ("packaging/spack/package.py", r'version\("([\d.]+)"'),

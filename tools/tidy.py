@@ -52,10 +52,10 @@ ROOMS = {
     "diagnose": ("", "summary", "evidence", "work", "stragglers", "rules"),
 }
 # The surfaces stand on all layers and do not know each other; the command starts the server.
-SURFACES = ("sql", "store", "serve", "sandbox", "cli", "wasm", "python")
+SURFACES = ("sql", "store", "serve", "mcp", "sandbox", "cli", "wasm", "python")
 STARTS = {
     "store": ("sql",),
-    "cli": ("serve", "sandbox", "sql", "store"),
+    "cli": ("serve", "mcp", "sandbox", "sql", "store"),
     "python": ("cli", "serve", "sql"),
 }
 # A library that is loaded at run time calls back without a word about who loaded it.

@@ -91,6 +91,8 @@ const struct ss_option ss_options[] = {
 	TEXT("from", "TIME", "from this time on: 120ms, 1.5s (from the first event of all ranks)",
 	     SS_TAKER_SLICE),
 	TEXT("to", "TIME", "up to this time", SS_TAKER_SLICE),
+	TEXT("root", "FOLDER", "answer only about files in this folder", SS_TAKER_MCP),
+	OUTPUT("FOLDER", "where the tool slice may write (default: nowhere)", SS_TAKER_MCP, NULL),
 	FLAG("members", "also the ranks that take part in its collectives", SS_TAKER_SLICE),
 	OUTPUT("FOLDER", "folder for the packs (default: next to each trace)", SS_TAKER_PACK, NULL),
 	OUTPUT("FOLDER", "folder for the digests", SS_TAKER_DIGEST, NULL),
@@ -216,15 +218,16 @@ const struct ss_option ss_options[] = {
 	/* loading */
 	TEXT("run", "N|NAME", "run to use if there are several (default: newest complete)",
 	     SS_TAKERS_LOADING & ~(SS_TAKER_PACK | SS_TAKER_DIGEST | SS_TAKER_WATCH)),
-	NUMBER("threads", "number of threads that read (default: one per core)", SS_TAKERS_LOADING),
+	NUMBER("threads", "number of threads that read (default: one per core)",
+	       SS_TAKERS_LOADING | SS_TAKER_MCP),
 	NUMBER("threads", "number of threads that write (default: one per core)", SS_TAKER_SIM),
 	OPTION("memory-limit", "SIZE",
 	       "fail if more memory is needed, such as 512M or 8G (default: none)", BYTES, COMMAND,
-	       SS_TAKERS_LOADING, .letter = 0),
+	       SS_TAKERS_LOADING | SS_TAKER_MCP, .letter = 0),
 	OPTION("progress", "auto|bar|json|none", "progress display", CHOICE, COMMAND,
 	       SS_TAKERS_LOADING | SS_TAKER_SIM, .otherwise = "auto"),
 	FLAG("no-sandbox", "do not restrict the rights of this process",
-	     SS_TAKERS_LOADING | SS_TAKER_REDACT),
+	     SS_TAKERS_LOADING | SS_TAKER_REDACT | SS_TAKER_MCP),
 };
 
 const size_t ss_option_count = SS_COUNT(ss_options);

@@ -47,6 +47,7 @@ enum ss_taker {
 	SS_TAKER_CHECK = 1 << 24,
 	SS_TAKER_DIGEST = 1 << 25,
 	SS_TAKER_SLICE = 1 << 26,
+	SS_TAKER_MCP = 1 << 27,
 };
 
 /* What views can have; Python and the viewer offer only options of these and of SHOWING. */
