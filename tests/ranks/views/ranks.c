@@ -5,7 +5,7 @@
 #include "support/make/ranks.h"
 
 #define COLUMNS "rank,host,steps,step_ns,compute_ns,comm_ns,overlap_percent,exposed_ns"
-#define WAITS "rank,wait_ns,lateness_ns,last,of"
+#define WAITS "rank,wait_ns,lateness_ns,last,collectives"
 
 static const struct view_case cases[] = {
 	{ "no ranks", "", "rank", "" },
@@ -41,7 +41,7 @@ static const struct view_case cases[] = {
 };
 
 #define STEP_COLUMNS "rank,step,steps,step_ns,compute_ns,exposed_ns,idle_ns"
-#define STEP_WAITS "rank,step,wait_ns,lateness_ns,last,of"
+#define STEP_WAITS "rank,step,wait_ns,lateness_ns,last,collectives"
 
 static const struct view_case step_cases[] = {
 	{ "no ranks", "", "rank", "" },

@@ -40,6 +40,8 @@ export interface Diagnosis {
 	fixed_high_ns: number | null;
 	/* the same, and GPU work at the rates that are reached */
 	ceiling_ns: number | null;
+	/* of the step: first calls, which a steady step lacks */
+	start_up_ns: number | null;
 	/* steps of the rank that has most */
 	steps: number;
 	/* ranks that were examined */
