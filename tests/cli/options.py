@@ -102,7 +102,7 @@ class Tree:
         more = {"redact": ["-o", self.missing + "-copies"], "ask": ["job"],
                 "digest": ["-o", self.missing + "-digests"]}.get(command, [])
         if option in ("keep", "key", "list") and command != "redact":
-            more = ["--redact"]
+            more = [*more, "--redact"]
         if command == "store":
             actions = {"before": ["drop"], "format": ["list"], "json": ["list"]}
             more = actions.get(option, ["add", self.missing + "-store"])
@@ -110,7 +110,7 @@ class Tree:
             return [], FAILED
         if command == "watch":
             more = ["--store", self.missing + "-store"]
-        if command == "demo":
+        if command in ("demo", "mcp"):
             return ["a-path"], USAGE
         return [*more, self.missing], FAILED
 

@@ -72,7 +72,7 @@ static const struct view_case step_cases[] = {
 	  STEP_WAITS, "0,0,-,-,-,0\n1,0,-,-,-,0" },
 };
 
-#define PAIR_COLUMNS "rank,for,wait_ns,of,lateness_ns,step"
+#define PAIR_COLUMNS "rank,for,wait_ns,collectives,lateness_ns,step"
 
 static const struct view_case pair_cases[] = {
 	{ "no ranks", "", "rank", "" },

@@ -163,10 +163,10 @@ function Lanes({ drawn, span, width, cursor, onPoint }: LaneProps) {
 	}, [sheet, span, width, theme]);
 	return (
 		<div class="aligned-run">
-			<h4>
+			<h3>
 				{side.letter}: step {side.step.number},{" "}
 				{formatNs(side.step.end_ns - side.step.start_ns)}
-			</h4>
+			</h3>
 			<div class="aligned-rows">
 				<canvas
 					ref={canvas}
