@@ -172,6 +172,7 @@ void check_drawn(const char *data, size_t length, uint64_t *slices)
 		return;
 	default:
 		CHECK(u32_at(data, 0) == STRIPS_MAGIC);
-		CHECK(length == 16 + (uint64_t)2 * u32_at(data, 4) * u32_at(data, 8));
+		CHECK(length ==
+		      16 + (uint64_t)u32_at(data, 12) * u32_at(data, 4) * u32_at(data, 8));
 	}
 }

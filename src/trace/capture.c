@@ -17,6 +17,10 @@
 /* More ranges around one launch are cut off on the outside: frames nest a few dozen deep. */
 #define AROUND_MAX 256
 
+/* Engines capture dozens of graphs; a file that claims more costs no more than this. */
+#define CAPTURES_MAX 4096
+#define CAPTURE_ROWS_MAX (16u << 20)
+
 /* A launch that was captured. */
 struct captured_launch {
 	int64_t start_ns;
@@ -34,6 +38,7 @@ struct capture_finding {
 	int64_t from_ns, to_ns;
 	/* ranges that are open after the last launch: rows of the trace and of the capture */
 	uint32_t open[AROUND_MAX], opened[AROUND_MAX], open_count;
+	uint32_t tries; /* captures that were begun */
 };
 
 enum ss_status ss_captures_init(struct ss_captures *captures, struct ss_memory *memory,
@@ -304,6 +309,8 @@ static bool finding_add_capture(struct capture_finding *finding, uint32_t begin,
 				  .rank = trace->info.rank,
 				  .batch = finding_batch(trace, begin) };
 
+	if (finding->tries++ >= CAPTURES_MAX || captures->row_count >= CAPTURE_ROWS_MAX)
+		return true;
 	finding->from_ns = trace->slices.start_ns[begin];
 	finding->to_ns = trace->slices.start_ns[end];
 	finding->open_count = 0;

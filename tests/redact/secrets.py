@@ -30,6 +30,10 @@ FINE = 0
 STEPSCOPE = sys.argv[1]
 SOURCE = pathlib.Path(sys.argv[2])
 DUCKDB = sys.argv[3] if len(sys.argv) > 3 and os.path.exists(sys.argv[3]) else None
+ENVIRONMENT = {"STEPSCOPE_DUCKDB": DUCKDB} if DUCKDB else {}
+# a sanitizer of C looks for the functions of C++ when the program starts, before DuckDB is loaded
+if DUCKDB and "STEPSCOPE_SLOW" in os.environ:
+    ENVIRONMENT["LD_PRELOAD"] = "libstdc++.so.6"
 PAGE = "<!doctype html><html><body></body></html>\n"
 ELEMENT = re.compile(rb'<script type="application/x-stepscope"[^>]*>([A-Za-z0-9+/=]*)</script>')
 CATEGORIES = [
@@ -56,7 +60,7 @@ def check(holds, *what):
 def run(*words, code=FINE):
     result = subprocess.run([STEPSCOPE, *(str(word) for word in words)], capture_output=True,
                             check=False, timeout=300,
-                            env=os.environ | ({"STEPSCOPE_DUCKDB": DUCKDB} if DUCKDB else {}))
+                            env=os.environ | ENVIRONMENT)
     check(result.returncode == code, words, "gives", result.returncode, result.stderr[-400:])
     return result
 

@@ -37,7 +37,7 @@
 struct stdio_server;
 
 struct open_run {
-	struct served served; /* first: the context of its routes */
+	struct served served;
 	struct ss_own_routes own;
 	struct stdio_server *server;
 	char path[SS_PATH_BYTES]; /* "": free */
@@ -209,7 +209,7 @@ static enum ss_status run_load(struct open_run *run, struct ss_error *err)
 	run->served.sql.problem = engine_problem;
 	if (!served_begin(&run->served, open.threads, open.memory_limit_bytes, mcp_is_over))
 		return ss_fail_memory(err, "the queries");
-	run->own = (struct ss_own_routes){ routes, SS_COUNT(routes), &run->served };
+	run->own = (struct ss_own_routes){ routes, SS_COUNT(routes), &run->served.context };
 	SS_TRY(ss_session_open(&open, &run->session, err));
 	SS_TRY(check_session(run->session, err));
 	SS_TRY(ss_runs_new(&run->runs, err));

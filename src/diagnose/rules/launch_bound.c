@@ -75,7 +75,7 @@ static bool kernel_is_tiny(const struct ss_rule_context *context,
 
 	return task->kind == SS_TASK_KERNEL && task->step != SS_NO_STEP && task->own_ns < TINY_NS &&
 	       names[slices->name[task->row]].category == SS_KERNEL_ELEMENTWISE &&
-	       slices->link[task->row] < context->trace->device_from &&
+	       ss_slice_launch(slices, task->row) < context->trace->device_from &&
 	       ss_rule_can_claim(context, index);
 }
 
@@ -164,11 +164,12 @@ static bool launches_find_starts(struct launches *launches, struct ss_arena *scr
 
 	if (!ss_bitmap_init(&launches->starts, trace->device_from, launches->context->memory))
 		return false;
-	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
-		if (trace->slices.link[row] < trace->device_from)
-			ss_bitmap_add(&launches->starts,
-				      ss_cpu_outer_call(trace,
-							ss_slice_launch(&trace->slices, row)));
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t call = ss_slice_launch(&trace->slices, row);
+
+		if (call < trace->device_from)
+			ss_bitmap_add(&launches->starts, ss_cpu_outer_call(trace, call));
+	}
 	ss_bitmap_finish(&launches->starts);
 	launches->idle_ns = SS_ARENA_NEW(scratch, int64_t, (size_t)launches->starts.count + 1);
 	return launches->idle_ns != NULL;

@@ -78,8 +78,9 @@ static bool name_has_narrow_reads(const char *name)
 
 	for (size_t i = 0; i < SS_COUNT(parts); i++) {
 		const char *at = strstr(name, parts[i]);
+		const char *width = at ? at + strlen(parts[i]) : "";
 
-		if (at && at[strlen(parts[i])] < '8' && at[strlen(parts[i]) + 1] == '_')
+		if (*width >= '1' && *width < '8' && width[1] == '_')
 			return true;
 	}
 	return false;

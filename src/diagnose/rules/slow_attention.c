@@ -18,6 +18,17 @@ static bool kernel_is_flash2(const char *name)
 	return strstr(name, "flash_fwd") || strstr(name, "flash_bwd");
 }
 
+/* Hopper and Blackwell. */
+static bool device_is_new(const char *name)
+{
+	static const char *const parts[] = { "H100", "H200", "H800", "H20", "B200", "B300" };
+
+	for (size_t i = 0; i < SS_COUNT(parts); i++)
+		if (strstr(name, parts[i]))
+			return true;
+	return false;
+}
+
 static enum ss_status slow_attention_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	static const struct ss_slow_work_kind kind = {
@@ -27,7 +38,7 @@ static enum ss_status slow_attention_look(struct ss_rule_context *context, struc
 	uint32_t worst;
 
 	SS_TRY(ss_slow_work_look(context, &kind, &worst, err));
-	if (worst != SS_NO_ROW && strstr(ss_slow_work_device(context), "NVIDIA") &&
+	if (worst != SS_NO_ROW && device_is_new(ss_slow_work_device(context)) &&
 	    kernel_is_flash2(ss_strings_text(&trace->names, trace->slices.name[worst])))
 		ss_rule_set_fix(context,
 				"# FlashAttention-2; Hopper and later GPUs have faster kernels\n"

@@ -84,7 +84,7 @@ static enum ss_status slow_products_look(struct ss_rule_context *context, struct
 	SS_TRY(ss_facts_works(context->subject->facts, &works, err));
 	if (products_have_few_tiles(context, worst, works))
 		ss_rule_set_fix(context,
-				"# the longest fills a part of the GPU: it has few tiles\n"
+				"# the slowest fills a part of the GPU: it has few tiles\n"
 				"# a larger batch, or the weights of several products as one\n"
 				"model = torch.compile(model, mode=\"max-autotune\")   # split-K");
 	return SS_OK;

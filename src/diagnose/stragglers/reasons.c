@@ -310,7 +310,8 @@ static void find_clocks(struct ss_straggler_judge *judge, struct ss_straggler *o
 bool ss_straggler_is_throttled(const struct ss_straggler *item)
 {
 	return item->cause == SS_LATE_KERNELS &&
-	       item->clock_mhz * 100 < item->usual_clock_mhz * (100 - SLOWER_PERCENT);
+	       (double)item->clock_mhz * 100 <
+		       (double)item->usual_clock_mhz * (100 - SLOWER_PERCENT);
 }
 
 void ss_straggler_find_cause(struct ss_straggler_judge *judge, struct ss_straggler *out)

@@ -106,7 +106,9 @@ static void slow_report(struct slow_search *search)
 		const struct ss_code_place *site = &search->sites.items[i];
 		const struct slow_sum *sum = &search->sums[site->id];
 		/* tens of percent: ranks differ a little */
-		unsigned tenths = (unsigned)(10 * sum->reach_ns / sum->now_ns + 0.5);
+		unsigned tenths = sum->now_ns > 0
+					  ? (unsigned)(10 * sum->reach_ns / sum->now_ns + 0.5)
+					  : 10;
 
 		ss_rule_add_evidence(
 			context, ss_code_place_fact(site),
@@ -138,6 +140,9 @@ enum ss_status ss_slow_work_look(struct ss_rule_context *context,
 		return SS_OK;
 	SS_TRY(ss_facts_works(context->subject->facts, &works, err));
 	ss_reachable_init(&search.reachable, works, ss_slow_work_device(context));
+	/* the file's own rates are no ceiling */
+	if (kind->is_all && !search.reachable.is_published)
+		return SS_OK;
 	SS_TRY(ss_code_places_init(&search.sites, context, err));
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
