@@ -22,7 +22,8 @@ SIGNED = {
 }
 # shares that may be more than their base
 ABOVE = {
-    ("roofline", "peak_percent"), ("roofline", "mfu_percent"),  # caches, Winograd
+    ("roofline", "peak_percent"), ("roofline", "reach_percent"),
+    ("roofline", "mfu_percent"), ("roofline", "hfu_percent"),  # caches, Winograd
 }
 
 # Order of rows: columns, "-" for the greatest first; rows with equal `within` stand together.

@@ -480,6 +480,9 @@ static int mcp_run(const struct command *command, const struct arguments *argume
 		run_close(&server.runs[i]);
 	mcp_close(server.mcp);
 	stop_filling(false);
+	/* that nobody reads any more is how clients leave */
+	if (server.is_gone)
+		clearerr(stdout);
 	return reason ? EXIT_FAILED : EXIT_FINE;
 }
 
