@@ -172,6 +172,9 @@ SPECIAL = {
     "merge": [["job", "-o", "out/new.json"], ["job", "-o", OLD],
               ["job", "-o", "out/new.json.gz", "--no-sandbox"],
               ["job", "-o", "-"]],
+    "slice": [["job", "--rank", "0", "--step", "0", "-o", "out/new.json"],
+              ["one.json", "--step", "0", "-o", OLD]],
+    "mcp": [],  # its calls come over standard input: tests/mcp
     "pack": [["job", "-o", "out/packs"], ["one.json", "-o", "out"], ["beside", "-o", "out/packs"]],
     # not of packs: it names what it read, and that is the trace where a pack cannot be opened
     "digest": [["job", "-o", "out/digests"], ["one.json", "-o", "out", "--no-sandbox"]],
