@@ -49,15 +49,12 @@ uint32_t ss_idle_during(const struct ss_trace *trace, int64_t start_ns, int64_t 
 	if (slices->start_ns[launch] > start_ns && slices->start_ns[launch] < end_ns)
 		stretch.to_ns = slices->start_ns[launch];
 	track = &trace->tracks[slices->track[launch]];
-	after = track_row_after(slices, track, stretch.from_ns);
+	/* what fills half of it covers its middle */
+	after = track_row_after(slices, track,
+				stretch.from_ns + (stretch.to_ns - stretch.from_ns) / 2);
 	row = after > track->first_row ? after - 1 : SS_NO_ROW;
 	for (uint32_t tries = 0; row != SS_NO_ROW && best == SS_NO_ROW && tries < OUTWARDS_MAX;
 	     row = slices->parent[row], tries++)
-		if (row_fills_half(&stretch, row))
-			best = row;
-	for (row = after;
-	     row < track->first_row + track->row_count && slices->start_ns[row] < stretch.to_ns;
-	     row++)
 		if (row_fills_half(&stretch, row))
 			best = row;
 	/* the range of a step explains nothing */

@@ -473,9 +473,17 @@ enum ss_status ss_session_slice(struct ss_session *session, const struct ss_slic
 			       "a slice needs one of 'step', 'around', or 'from' and 'to'");
 	ss_session_start(session);
 	SS_TRY(ss_session_has_trace(session, err));
-	for (uint32_t i = 0; i < session->job.file_count; i++)
-		if (session->job.files[i].is_reduced)
-			return ss_choice_no_events(&session->job.files[i], err);
+	for (uint32_t i = 0; i < session->job.file_count; i++) {
+		const struct ss_job_file *file = &session->job.files[i];
+
+		if (file->is_reduced)
+			return ss_choice_no_events(file, err);
+		/* its trace was not named: the output might replace it */
+		if (file->is_digest)
+			return ss_fail(err, SS_ERR_USAGE,
+				       "cannot slice the digest of '%s': pass the trace",
+				       file->subject.path);
+	}
 	SS_TRY(ss_session_need(session, err));
 	if (!session->timeline.files)
 		SS_TRY(ss_timeline_make(&session->timeline, &session->job, &session->memory, err));
