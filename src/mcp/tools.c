@@ -294,9 +294,8 @@ static enum ss_status arguments_check(struct mcp_call *call, struct ss_error *er
 
 static enum ss_status arguments_read(struct mcp_call *call, struct ss_error *err)
 {
-	struct ss_json json = { .at = call->given.text,
-				.end = call->given.text + call->given.length,
-				.whole = true };
+	const char *given = call->given.text ? call->given.text : "";
+	struct ss_json json = { .at = given, .end = given + call->given.length, .whole = true };
 	const char *offset = NULL;
 	struct ss_json_span key, value;
 
