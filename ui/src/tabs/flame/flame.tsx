@@ -161,7 +161,8 @@ export function Flame({ root, search, hit = 0 }: { root: Frame; search: string; 
 	}
 
 	function keys(event: KeyboardEvent): void {
-		const next = stepFrom(active ?? zoom, event.key);
+		const isArrow = event.key.startsWith("Arrow");
+		const next = stepFrom(active ?? zoom, event.key) ?? (isArrow && !active ? zoom : null);
 		if (next) activate(next);
 		else if (/^(Enter|[wW+])$/.test(event.key) && active) setZoom(active);
 		else if (/^(Backspace|[sS-])$/.test(event.key) && zoom.parent) setZoom(zoom.parent);
