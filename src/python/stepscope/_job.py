@@ -161,7 +161,7 @@ class Job(Views):
 
     @property
     def findings(self) -> Findings:
-        """The findings of the verdict, largest saving first."""
+        """The findings of the verdict, the one that saves most first."""
         return self.verdict.findings
 
     def what_if(self, *fixes: str | Finding) -> WhatIf:

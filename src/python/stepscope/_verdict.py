@@ -90,7 +90,7 @@ class Finding:
 
 
 class Findings(tuple[Finding, ...]):
-    """Findings, largest saving first: a tuple that shows one below the other."""
+    """Findings, the one that saves most first: a tuple that shows one below the other."""
 
     __slots__ = ()
 
@@ -140,7 +140,7 @@ def _words(markdown: str, count: int) -> tuple[list[str], list[tuple[str, str]]]
 
 
 class Verdict:
-    """What a job's steps are spent on, and the findings, largest saving first.
+    """What a job's steps are spent on, and the findings, the one that saves most first.
 
     ``print(verdict)`` shows what the command shows. step_ns: the mean step; fixed_step_ns: the same
     with all findings fixed; None without a complete step. account: what the step is spent on, in

@@ -246,7 +246,7 @@ static const struct ss_json_member verdict[] = {
 	TEXT_OR_NULL("next", "the bottleneck after the fixes"),
 	TEXT_OR_NULL("not_found", "what-if: fixes that do not apply to these files"),
 	INTEGER("finding_count", "findings before --top"),
-	OBJECTS("findings", SS_MEMBER_LIST, "findings, largest saving first", finding),
+	OBJECTS("findings", SS_MEMBER_LIST, "findings, the one that saves most first", finding),
 	FLAG("only_bounds", "the replay misses the step by more than 5 %: use low and high only"),
 	INTEGER_OR_NULL("clock_error_ns", "uncertainty of the least certain clock"),
 	INTEGER("missing_ranks", "ranks of the job of which there is no file"),

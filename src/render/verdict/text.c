@@ -396,7 +396,7 @@ static void verdict_add_findings(const struct verdict_writer *writer)
 		if (verdict_is_smaller(writer, i))
 			verdict_add_finding(writer, writer->diagnosis->findings[i], 0);
 	if (!all)
-		verdict_add_titles(writer, "Smaller findings:", rows, verdict_is_smaller,
+		verdict_add_titles(writer, "Other findings:", rows, verdict_is_smaller,
 				   SMALLER_SHOWN);
 	if (rows < writer->diagnosis->finding_count)
 		ss_text_addf(writer->out, "(%u of %u findings shown; --top 0 shows all)\n", rows,

@@ -139,7 +139,7 @@ static void test_findings(void **state)
 	render(list, 3, &options, &out);
 	check_shown(&out, "  1  First", true);
 	check_shown(&out, "  2  Second", true);
-	check_shown(&out, "Smaller findings:", true);
+	check_shown(&out, "Other findings:", true);
 	check_shown(&out, "Third", true);
 	check_shown(&out, "Each saving assumes", true);
 	check_shown(&out, "shows all", false);

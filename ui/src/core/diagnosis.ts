@@ -72,7 +72,7 @@ export interface Diagnosis {
 	not_found: string | null;
 	/* findings before --top */
 	finding_count: number;
-	/* findings, largest saving first */
+	/* findings, the one that saves most first */
 	findings: Finding[];
 	/* the replay misses the step by more than 5 %: use low and high only */
 	only_bounds: boolean;

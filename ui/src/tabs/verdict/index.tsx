@@ -77,7 +77,7 @@ function Findings({ told, on }: { told: Diagnosis; on: Set<string> }) {
 			{open.map(card)}
 			{small.length ? (
 				<h3 class="smaller">
-					<Terms text="Smaller findings" />
+					<Terms text="Other findings" />
 				</h3>
 			) : null}
 			{small.map(card)}
