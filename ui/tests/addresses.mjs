@@ -37,7 +37,7 @@ async function host(folder) {
 }
 
 function site(harness) {
-	const folder = join(harness.scratch, "site");
+	const folder = join(harness.scratch, "web-server");
 	const job = harness.simulate("ddp8-slow");
 	mkdirSync(join(folder, "runs"), { recursive: true });
 	copyFileSync(PAGE, join(folder, "index.html"));
