@@ -56,4 +56,13 @@ SS_MUST_USE
 enum ss_status ss_periods_find(struct ss_trace *trace, struct ss_periods *out,
 			       struct ss_error *err);
 
+/* Does the CPU wait for the device in each of the intervals? `waits` is scratch, one per start. */
+bool ss_periods_all_wait(const struct ss_trace *trace, const int64_t *starts, uint32_t count,
+			 uint8_t *waits);
+
+/* ranges.c: the rows of ranges that are steps, by time, in the trace's arena; 0: none are. */
+SS_MUST_USE
+enum ss_status ss_ranges_find(struct ss_trace *trace, const uint32_t **out, uint32_t *out_count,
+			      struct ss_error *err);
+
 #endif

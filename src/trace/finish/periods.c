@@ -149,9 +149,8 @@ static bool waits_for_device(const struct ss_trace *trace, uint32_t row)
 	return strstr(name, "DtoH") != NULL || strstr(name, "Device -> Host") != NULL;
 }
 
-/* Does the CPU wait for the device in every one of the intervals? */
-static bool all_wait(const struct ss_trace *trace, const int64_t *starts, uint32_t count,
-		     uint8_t *waits)
+bool ss_periods_all_wait(const struct ss_trace *trace, const int64_t *starts, uint32_t count,
+			 uint8_t *waits)
 {
 	memset(waits, 0, count);
 	for (uint32_t row = 0; row < trace->slices.count; row++) {
@@ -212,7 +211,7 @@ static enum ss_status sequence_find_period(struct ss_trace *trace,
 		return ss_fail_memory(err, "finding steps");
 	for (uint32_t i = 0; i < count; i++)
 		out->starts_ns[i] = sequence->beats[first + i * period].launch_ns;
-	if (count > REPEATS_MIN && all_wait(trace, out->starts_ns, count, waits) &&
+	if (count > REPEATS_MIN && ss_periods_all_wait(trace, out->starts_ns, count, waits) &&
 	    !are_layers(trace, out->starts_ns, count))
 		out->count = count;
 	return SS_OK;

@@ -7,8 +7,9 @@
  * begins where the one before ended. Effective steps never overlap.
  *
  * Ranges are looked for in a fixed order: ProfilerStep, then repeated step
- * annotations, then optimizer steps, then a repeating sequence of collectives or
- * kernels (periods.c), then one step over everything. ss_steps.anchor says which.
+ * annotations, then optimizer steps, then ranges of any name that repeat (ranges.c),
+ * then a repeating sequence of collectives or kernels (periods.c), then one step over
+ * everything. ss_steps.anchor says which.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,8 @@ static enum ss_status find_step_ranges(struct ss_trace *trace, struct step_range
 	static const char *const prefixes[] = { "step[", "execute_", "train_step",
 						"## train_step" };
 	struct ss_steps *steps = &trace->steps;
+	const uint32_t *rows = NULL;
+	uint32_t row_count;
 	struct ss_periods periods;
 	int64_t start, end;
 
@@ -143,6 +146,14 @@ static enum ss_status find_step_ranges(struct ss_trace *trace, struct step_range
 		return SS_OK;
 	}
 	out->count = 0;
+	steps->anchor = SS_STEPS_ANNOTATION;
+	SS_TRY(ss_ranges_find(trace, &rows, &row_count, err));
+	for (uint32_t i = 0; i < row_count; i++)
+		SS_TRY(step_ranges_add(trace, out, trace->slices.name[rows[i]],
+				       trace->slices.start_ns[rows[i]],
+				       ss_slice_end(&trace->slices, rows[i]), err));
+	if (row_count)
+		return SS_OK;
 	SS_TRY(ss_periods_find(trace, &periods, err));
 	if (periods.count) {
 		steps->anchor = periods.anchor;
