@@ -70,6 +70,7 @@ FOREIGN = {
     "zlib": ("zlib.h",),
     "ISA-L": ("isa-l.h", "isa-l/*", "igzip_lib.h"),
     "zstd": ("zstd.h", "zstd_errors.h", "zdict.h"),
+    "sqlite": ("sqlite3.h",),
     "yyjson": ("yyjson.h",),
     "DuckDB": ("duckdb.h",),
     "libedit": ("editline/*", "histedit.h"),

@@ -55,7 +55,8 @@ def build_wheel(source, out, libraries):
     environment["PATH"] = "/usr/bin:" + environment["PATH"]
     environment["PKG_CONFIG_PATH"] = str(libraries / "lib/pkgconfig")
     run(
-        ["/usr/bin/python3", "-m", "build", "--wheel", "--no-isolation", "--outdir", out, source],
+        ["/usr/bin/python3", "-m", "build", "--wheel", "--no-isolation", "--outdir", out,
+         "-Csetup-args=-Dsqlite=disabled", source],
         env=environment,
     )
     (wheel,) = out.glob("*.whl")

@@ -18,7 +18,7 @@
           inherit version;
           src = ../..;
           nativeBuildInputs = with pkgs; [ meson ninja pkg-config python3 ];
-          buildInputs = with pkgs; [ isa-l libedit libmicrohttpd libseccomp zlib zstd ];
+          buildInputs = with pkgs; [ isa-l libedit libmicrohttpd libseccomp sqlite zlib zstd ];
           mesonFlags = [ "-Dtests=false" "-Dpython=disabled" ];
           doInstallCheck = true;
           installCheckPhase = "$out/bin/stepscope demo -o demo";

@@ -117,8 +117,8 @@ void help_all(void)
 	       "Usage: stepscope COMMAND [OPTIONS] PATH...\n"
 	       "       stepscope PATH...             same as 'stepscope diagnose PATH...'\n");
 	print_forms();
-	printf("\nPATH is a trace file (.json, .json.gz, .json.zst), a folder of them, or - for\n"
-	       "standard input.\n\nDiagnosis:\n");
+	printf("\nPATH is a trace file (.json, .json.gz, .sqlite, .db), a folder of them, or -\n"
+	       "for standard input.\n\nDiagnosis:\n");
 	list_commands(true);
 	printf("\nReports and views:\n");
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)

@@ -248,6 +248,7 @@ static enum ss_status job_read_file(struct job_loading *loading, const struct ss
 							  .file_index = index,
 							  .file_count = loading->paths->count } };
 	struct ss_load_options load = { .threads = loading->threads,
+					.part = path->part,
 					.lazy = !loading->options->reduce,
 					.progress = loading_report_progress,
 					.progress_context = &reporting,
@@ -498,6 +499,8 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	if (status == SS_OK)
 		status = ss_find_inputs(options->inputs, options->input_count, &job->arena, &paths,
 					err);
+	if (status == SS_OK)
+		status = ss_job_split_files(&paths, job->memory, err);
 	if (status == SS_OK)
 		status = job_reserve_files(job, &paths, err);
 	if (status == SS_OK)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "read/number.h"
 
 bool ss_batch_init(struct ss_batch *batch, struct ss_memory *memory)
 {
@@ -223,6 +224,34 @@ void ss_batch_add_slice(struct ss_batch *batch, const struct ss_event *event)
 		batch->events[batch->events_count].dur_ns = 0;
 	}
 	batch->events_count++;
+}
+
+uint32_t ss_batch_add_named(struct ss_batch *batch, const struct ss_named_slice *slice)
+{
+	struct ss_event event = { .start_ns = slice->start_ns,
+				  .id = slice->id,
+				  .args = slice->args };
+	struct ss_track_key track = { .pid = slice->pid, .tid = slice->tid };
+	uint32_t had = batch->events_count;
+
+	ss_batch_count_entry(batch, 'X');
+	event.name = ss_batch_name(batch, slice->name, slice->name_length);
+	event.category = ss_batch_category(batch, slice->category, strlen(slice->category));
+	if (batch->out_of_memory)
+		return SS_NO_ROW;
+	ss_quality_add(&batch->quality, SS_ODD_NO_NAME, !slice->name_length);
+	if (slice->start_ns < -SS_TIME_NS_MAX || slice->start_ns > SS_TIME_NS_MAX ||
+	    slice->end_ns < -SS_TIME_NS_MAX || slice->end_ns > SS_TIME_NS_MAX) {
+		ss_quality_add(&batch->quality, SS_ODD_TIME_RANGE, 1);
+		ss_batch_note_category(batch, event.category);
+		return SS_NO_ROW;
+	}
+	event.dur_ns = slice->end_ns - slice->start_ns;
+	event.kind = (uint8_t)ss_batch_kind(batch, event.category, event.name);
+	track.class = ss_kind_track(event.kind);
+	event.track = ss_batch_record(batch, &batch->tracks, &track);
+	ss_batch_add_slice(batch, &event);
+	return batch->events_count > had ? had : SS_NO_ROW;
 }
 
 void ss_batch_add_allocation(struct ss_batch *batch, const struct ss_allocation *allocation)

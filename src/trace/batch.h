@@ -207,6 +207,20 @@ static inline void ss_batch_count_entry(struct ss_batch *batch, char phase)
  */
 void ss_batch_add_slice(struct ss_batch *batch, const struct ss_event *event);
 
+/* A slice as files other than Kineto's have it. */
+struct ss_named_slice {
+	const char *category; /* as Kineto calls it (kinds.c) */
+	const char *name;
+	size_t name_length;
+	int64_t pid, tid; /* device and stream of what a device does */
+	int64_t start_ns, end_ns;
+	int64_t id;
+	uint32_t args;
+};
+
+/* Adds it; the number of the event in the batch, or SS_NO_ROW: its times cannot be. */
+uint32_t ss_batch_add_named(struct ss_batch *batch, const struct ss_named_slice *slice);
+
 /* Things beside slices, each at its place in the order of the file. */
 void ss_batch_add_allocation(struct ss_batch *batch, const struct ss_allocation *allocation);
 void ss_batch_add_flow(struct ss_batch *batch, const struct ss_flow_end *flow);

@@ -137,6 +137,18 @@ bool ss_builder_text(struct ss_builder *builder, const char *text, size_t length
 	return id != SS_NO_ID;
 }
 
+bool ss_builder_add_device(struct ss_builder *builder, const struct ss_device *device)
+{
+	struct ss_trace_info *info = &builder->trace->info;
+
+	if (!ss_memory_reserve(builder->trace->memory, (void **)&info->devices,
+			       &info->device_capacity, (size_t)info->device_count + 1,
+			       sizeof(*info->devices)))
+		return false;
+	info->devices[info->device_count++] = *device;
+	return true;
+}
+
 /* Adds a name of the batch to the trace's. */
 static uint32_t builder_add_name(struct ss_builder *builder, const struct ss_batch *batch,
 				 uint32_t local)

@@ -48,6 +48,10 @@ enum ss_status ss_builder_add(struct ss_builder *builder, struct ss_batch *batch
 SS_MUST_USE
 bool ss_builder_text(struct ss_builder *builder, const char *text, size_t length, uint32_t *out);
 
+/* Adds a device of the machine. */
+SS_MUST_USE
+bool ss_builder_add_device(struct ss_builder *builder, const struct ss_device *device);
+
 /* Records the length of the file on disk, and where it ended too early or was damaged. */
 void ss_builder_end_source(struct ss_builder *builder, const struct ss_source *source);
 

@@ -20,6 +20,7 @@ struct ss_captures; /* capture.h */
 
 struct ss_load_options {
 	uint32_t threads;   /* at least 1 */
+	uint32_t part;      /* of files with several processes: which one; 0: all in one trace */
 	bool lazy;          /* columns of a pack are unpacked by ss_trace_need_columns(), not now */
 	size_t block_bytes; /* how much is read at once; 0: the default. For tests */
 	const struct ss_captures *captures; /* lent: of graphs that the trace replays; or NULL */
@@ -62,6 +63,9 @@ struct ss_input_format {
 	bool is_json;
 	/* Where they cannot be redacted: what to do instead. NULL: there is nothing. */
 	const char *redact_refusal;
+	/* How many processes the file has that can be traces of their own. NULL: always one. */
+	enum ss_status (*count_parts)(struct ss_source *source, uint32_t *out,
+				      struct ss_error *err);
 	/* Fills `out`, which was initialized. */
 	enum ss_status (*load)(struct ss_source *source, const struct ss_load_options *options,
 			       struct ss_trace *out, struct ss_error *err);

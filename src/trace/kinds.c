@@ -77,6 +77,8 @@ static const struct {
 	SAME("osrt", SS_KIND_OTHER),
 	/* our own: finish/graphs.c */
 	SAME("graph_node", SS_KIND_OTHER),
+	/* SQLite of Nsight Systems: ranges that need not nest */
+	SAME("nvtx-start-end", SS_KIND_ASYNC),
 };
 
 struct ss_category ss_kind_of_category(const char *name, size_t length)

@@ -51,11 +51,11 @@ def tarred():
     return buffer.getvalue()
 
 
-def database():
+def database(script):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "x.sqlite"
         connection = sqlite3.connect(path)
-        connection.execute("create table CUPTI_ACTIVITY_KIND_KERNEL (start int, end int)")
+        connection.executescript(script)
         connection.commit()
         connection.close()
         return path.read_bytes()
@@ -90,10 +90,13 @@ def npy():
 
 # name, bytes, what the sentence says, what leads on; by_name: only its name tells
 KINDS = (
-    ("run.nsys-rep", b"\x07\x01nsys\0\xff" * 40, "Nsight Systems", "torch.profiler", True),
-    ("run.qdrep", b"\x07\x01\0\xff" * 40, "Nsight Systems", "torch.profiler", True),
+    ("run.nsys-rep", b"\x07\x01nsys\0\xff" * 40, "Nsight Systems", "nsys export --type sqlite",
+     True),
+    ("run.qdrep", b"\x07\x01\0\xff" * 40, "Nsight Systems", "nsys export --type sqlite", True),
     ("gemm.ncu-rep", b"NVR\0\x10\0\0\0" + b"\x08\x01" * 40, "Nsight Compute", "torch.profiler"),
-    ("run.sqlite", database(), "SQLite database", "torch.profiler"),
+    ("run.sqlite", database("create table own (a int)"), "SQLite database", "nsys export"),
+    ("old.rpd", database("create table rocpd_api (a int); create table rocpd_op (a int)"),
+     "rocmProfileData", "rocprofv3"),
     ("events.out.tfevents.1700000000.host.1.0", event_file(), "TensorBoard event file",
      "*.pt.trace.json"),
     ("page.html", b"<!DOCTYPE html>\n<html><body>Sign in</body></html>", "HTML page",
@@ -113,7 +116,7 @@ KINDS = (
     ("short.pftrace", b"\x0a\x10\x50\x01\x78\x02" + b"\x08" * 200, "Perfetto protobuf",
      "export_chrome_trace", True),
     ("host.xplane.pb", b"\x0a\x10\x08\x01\x12\x02" + b"\x08" * 99, "XPlane profile",
-     "torch.profiler", True),
+     "xprof", True),
     ("screen.mp4", b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom", "a video", "export_chrome_trace"),
     ("screen.webm", b"\x1aE\xdf\xa3\x9fB\x86\x81\x01webm", "a video", "export_chrome_trace"),
     ("plot.png", png(), "an image", "export_chrome_trace"),

@@ -294,6 +294,8 @@ static void test_formats(void **state)
 		{ "rank0.pt.trace.json.zst", 9, 9 },
 		{ "rank0.stepscope", 10, 0 },
 		{ "rank0.digest", 7, 0 },
+		{ "run.sqlite", 7, 7 },
+		{ "results.db", 3, 3 },
 		{ "rank0.txt", 0, 0 },
 		{ "json", 0, 0 },
 	};

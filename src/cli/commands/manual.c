@@ -56,16 +56,17 @@ static void manual_add_head(struct ss_text *out)
 {
 	ss_text_addf(out, ".TH STEPSCOPE 1 \"\" \"stepscope %s\" \"User Commands\"\n",
 		     ss_version());
-	ss_text_add_string(out, ".SH NAME\nstepscope \\- say where the time of a PyTorch training "
-				"step goes, why, and what to change\n"
-				".SH SYNOPSIS\n"
-				".B stepscope\n.I COMMAND\n[\\fIOPTIONS\\fR] \\fIPATH\\fR...\n.br\n"
-				".B stepscope\n\\fIPATH\\fR...\n"
-				".SH DESCRIPTION\n"
-				"stepscope reads traces of the PyTorch profiler. A\n.I PATH\n"
-				"is a trace file (.json, .json.gz, .json.zst), a folder of them, "
-				"or \\- for standard input. Without a command it runs\n"
-				".BR diagnose .\n");
+	ss_text_add_string(out,
+			   ".SH NAME\nstepscope \\- say where the time of a PyTorch training "
+			   "step goes, why, and what to change\n"
+			   ".SH SYNOPSIS\n"
+			   ".B stepscope\n.I COMMAND\n[\\fIOPTIONS\\fR] \\fIPATH\\fR...\n.br\n"
+			   ".B stepscope\n\\fIPATH\\fR...\n"
+			   ".SH DESCRIPTION\n"
+			   "stepscope reads traces of the PyTorch profiler. A\n.I PATH\n"
+			   "is a trace file (.json, .json.gz, .sqlite, .db), a folder of them, "
+			   "or \\- for standard input. Without a command it runs\n"
+			   ".BR diagnose .\n");
 }
 
 static bool manual_is_view(size_t index)

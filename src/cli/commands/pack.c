@@ -210,6 +210,10 @@ static int pack_one(struct pack_command *packing, const struct ss_path *path)
 		return show_fail(packing->what, &err);
 	if (ss_session_file(session, 0, &file, &err) == SS_OK && file.packed_of)
 		code = pack_fail_file(packing, path->path, "is already a pack");
+	else if (ss_session_file_count(session) > 1)
+		code = pack_fail_file(packing, path->path,
+				      "has several processes, and a pack has one: use the file "
+				      "as it is");
 	else
 		code = write_pack(packing, session, path->path, output);
 	ss_session_close(session);

@@ -21,6 +21,7 @@ struct ss_path {
 	const struct ss_input *input; /* lent; NULL: it is on disk */
 	bool stands_in;               /* a pack without an entry for its original file */
 	uint32_t depth;               /* in the folder that was passed; while it is searched */
+	uint32_t part;                /* of a file with several processes; 0: all of it */
 	bool is_quoted;               /* another file names it: ss_source_open_file() */
 };
 

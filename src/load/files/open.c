@@ -6,13 +6,14 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "hang/load/flight.h"
 #include "load/files/find.h"
 #include "trace/args.h"
 #include "trace/formats.h"
-#include "base/text.h"
 #include "read/pickle.h"
+#include "stepscope.h"
 
 /* Refuses what is neither a trace nor, if the caller takes them, a snapshot. */
 static enum ss_status refuse_foreign_files(const struct ss_path *path, bool takes_snapshots,
@@ -70,6 +71,54 @@ enum ss_status ss_job_open_source(const struct ss_path *path, bool takes_snapsho
 		*out = NULL;
 	}
 	return status;
+}
+
+/* How many traces a file is. Others than those of a name that says so are one. */
+static uint32_t path_count_parts(const struct ss_path *path, struct ss_memory *memory)
+{
+	const struct ss_input_format *format = NULL;
+	struct ss_source *source = NULL;
+	uint32_t parts = 1;
+	const char *next;
+	size_t length;
+
+	for (size_t i = 0; i < ss_input_format_count && !format; i++)
+		for (size_t k = 0; k < SS_ENDINGS_MAX && ss_input_formats[i]->endings[k]; k++)
+			if (ss_input_formats[i]->count_parts &&
+			    ss_string_ends_with(path->path, ss_input_formats[i]->endings[k]))
+				format = ss_input_formats[i];
+	if (!format || (path->input && !path->input->data))
+		return 1;
+	if (ss_job_open_source(path, false, NULL, memory, &source, NULL) != SS_OK)
+		return 1;
+	if (ss_source_peek(source, &next, &length, NULL) != SS_OK ||
+	    !format->matches(next, length) || format->count_parts(source, &parts, NULL) != SS_OK)
+		parts = 1;
+	ss_source_close(source);
+	return parts;
+}
+
+enum ss_status ss_job_split_files(struct ss_paths *paths, struct ss_memory *memory,
+				  struct ss_error *err)
+{
+	for (uint32_t i = 0; i < paths->count; i++) {
+		uint32_t parts = path_count_parts(&paths->items[i], memory);
+
+		if (parts < 2)
+			continue;
+		if (!ss_memory_reserve(memory, (void **)&paths->items, &paths->capacity,
+				       (size_t)paths->count + parts, sizeof(*paths->items)))
+			return ss_fail_memory(err, "the list of files");
+		memmove(&paths->items[i + parts], &paths->items[i + 1],
+			(paths->count - i - 1) * sizeof(*paths->items));
+		for (uint32_t k = parts; k-- > 0;) {
+			paths->items[i + k] = paths->items[i];
+			paths->items[i + k].part = k + 1;
+		}
+		paths->count += parts - 1;
+		i += parts - 1;
+	}
+	return SS_OK;
 }
 
 enum ss_status ss_job_drop_packs(struct ss_paths *paths, struct ss_error *err)
@@ -204,8 +253,8 @@ void ss_contents_of_snapshot(struct ss_redactor *redactor, const struct ss_snaps
 #define UNPACK "and pass the folder or the trace in it"
 
 static const char nsight_systems[] =
-	"it is a report of Nsight Systems, which stepscope does not read: record the step with "
-	"torch.profiler and " OURS;
+	"it is a report of Nsight Systems, which only its own tools read: run 'nsys export --type "
+	"sqlite --include-blobs=true FILE.nsys-rep' and pass the .sqlite file";
 static const char nsight_compute[] =
 	"it is a report of Nsight Compute about single kernels, not a profiler trace: record the "
 	"step with torch.profiler and " OURS;
@@ -214,7 +263,7 @@ static const char perfetto[] =
 	"overlap in it): export the same recording as .json.gz and " OURS;
 static const char xplane[] =
 	"it is an XPlane profile of TensorFlow, JAX or PyTorch/XLA, which stepscope does not read: "
-	"record with torch.profiler and " OURS;
+	"open its folder with 'xprof', or record with torch.profiler and " OURS;
 static const char tfevents[] =
 	"it is a TensorBoard event file with scalars, not a profiler trace: "
 	"tensorboard_trace_handler() writes the trace next to it, as *.pt.trace.json";
@@ -232,9 +281,6 @@ static const char bzip2[] = "it is compressed with bzip2: decompress it with 'bu
 static const char xz[] = "it is compressed with xz: decompress it with 'unxz' and pass the result";
 static const char lz4[] = "it is compressed with lz4: decompress it with 'unlz4' and pass the "
 			  "result";
-static const char sqlite[] =
-	"it is an SQLite database (an export of Nsight Systems?), which stepscope does not read: "
-	"record the step with torch.profiler and " OURS;
 static const char video[] = "it is a video, not a profiler trace: " OURS;
 static const char image[] = "it is an image, not a profiler trace: " OURS;
 static const char pdf[] = "it is a PDF document, not a profiler trace: " OURS;
@@ -275,7 +321,6 @@ static const struct {
 	/* the old form of torch.save() begins with its magic number as a pickle */
 	{ 0, BYTES("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"), checkpoint },
 	{ 0, BYTES("NVR\0"), nsight_compute },
-	{ 0, BYTES("SQLite format 3"), sqlite },
 	{ 257, BYTES("ustar"), tar },
 	{ 0, BYTES("BZh"), bzip2 },
 	{ 0,
@@ -415,7 +460,6 @@ static const struct {
 	{ ".pftrace", perfetto },
 	{ ".perfetto-trace", perfetto },
 	{ ".xplane.pb", xplane },
-	{ ".sqlite", sqlite },
 	{ ".pt", checkpoint },
 	{ ".pth", checkpoint },
 	{ ".ckpt", checkpoint },

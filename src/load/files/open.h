@@ -18,6 +18,14 @@ enum ss_status ss_job_open_source(const struct ss_path *path, bool takes_snapsho
 				  struct ss_source **out, struct ss_error *err);
 
 /*
+ * Lists files that have several processes once for each: they are traces of their own. A file that
+ * cannot be read twice or at all stays as it is.
+ */
+SS_MUST_USE
+enum ss_status ss_job_split_files(struct ss_paths *paths, struct ss_memory *memory,
+				  struct ss_error *err);
+
+/*
  * Removes packs that were found in a folder from the list; their original files stay. Fails if
  * nothing else is listed.
  */

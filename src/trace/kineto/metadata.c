@@ -105,7 +105,6 @@ static bool metadata_next_item(struct ss_builder *builder, struct ss_json *json,
 static enum ss_status metadata_read_device(struct ss_builder *builder,
 					   const struct ss_json_span *object, struct ss_error *err)
 {
-	struct ss_trace_info *info = &builder->trace->info;
 	struct ss_json json = json_inside(object);
 	struct ss_json_span key, value;
 	bool first = true;
@@ -129,12 +128,8 @@ static enum ss_status metadata_read_device(struct ss_builder *builder,
 		else if (ss_json_is(&key, "maxThreadsPerMultiprocessor"))
 			metadata_read_number32(builder, &value, &device.threads_per_multiprocessor);
 	}
-	if (!ss_memory_reserve(builder->trace->memory, (void **)&info->devices,
-			       &info->device_capacity, (size_t)info->device_count + 1,
-			       sizeof(*info->devices)))
-		return ss_fail_memory(err, "the metadata");
-	info->devices[info->device_count++] = device;
-	return SS_OK;
+	return ss_builder_add_device(builder, &device) ? SS_OK
+						       : ss_fail_memory(err, "the metadata");
 }
 
 static enum ss_status metadata_read_group(struct ss_builder *builder,
