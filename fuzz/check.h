@@ -67,4 +67,7 @@ void check_bands(const char *data, size_t length);
 /* All routes of the timeline answer about a session of one file; `seed` chooses where. */
 void check_timeline(struct ss_session *session, uint64_t seed);
 
+/* One file: loaded, loaded without memory, and all of the above, under a name. */
+void check_file(const uint8_t *data, size_t size, const char *name);
+
 #endif
