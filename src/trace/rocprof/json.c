@@ -54,8 +54,11 @@ struct json_agent {
 
 /* --- values ---------------------------------------------------------------------------------- */
 
+/* What stands behind the bracket; nothing where there is no value. */
 static struct ss_json json_inside_span(const struct ss_json_span *span)
 {
+	if (span->type != SS_JSON_ARRAY && span->type != SS_JSON_OBJECT)
+		return (struct ss_json){ .at = "", .end = "", .whole = true };
 	return (struct ss_json){ .at = span->text + 1,
 				 .end = span->text + span->length,
 				 .whole = true };

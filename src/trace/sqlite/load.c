@@ -143,14 +143,13 @@ static enum ss_status sqlite_find_kind(const struct ss_database *database,
 		       "--type sqlite') nor of rocprofv3");
 }
 
-static enum ss_status sqlite_open(struct ss_sqlite_load *load, struct ss_source *source,
-				  const struct ss_sqlite_kind **kind, struct ss_error *err)
+static enum ss_status sqlite_open(struct ss_sqlite_load *load, const struct ss_sqlite_kind **kind,
+				  struct ss_error *err)
 {
-	load->source = source;
-	if (!ss_batch_init(&load->batch, source->memory) ||
-	    !ss_strings_init(&load->strings, source->memory))
+	if (!ss_batch_init(&load->batch, load->source->memory) ||
+	    !ss_strings_init(&load->strings, load->source->memory))
 		return ss_fail_memory(err, "the events");
-	SS_TRY(ss_database_open(source, &load->database, err));
+	SS_TRY(ss_database_open(load->source, &load->database, err));
 	return sqlite_find_kind(load->database, kind, err);
 }
 
@@ -194,12 +193,12 @@ static enum ss_status sqlite_pass_on_collectives(struct ss_trace *trace, struct 
 static enum ss_status sqlite_load(struct ss_source *source, const struct ss_load_options *options,
 				  struct ss_trace *out, struct ss_error *err)
 {
-	struct ss_sqlite_load load = { .options = options };
+	struct ss_sqlite_load load = { .source = source, .options = options };
 	const struct ss_sqlite_kind *kind = NULL;
 	enum ss_status status = ss_builder_init(&load.builder, out, err);
 
 	if (status == SS_OK)
-		status = sqlite_open(&load, source, &kind, err);
+		status = sqlite_open(&load, &kind, err);
 	if (status == SS_OK)
 		status = kind->load(&load, err);
 	if (status == SS_OK)
@@ -220,9 +219,9 @@ static enum ss_status sqlite_load(struct ss_source *source, const struct ss_load
 static enum ss_status sqlite_count_parts(struct ss_source *source, uint32_t *out,
 					 struct ss_error *err)
 {
-	struct ss_sqlite_load load = { 0 };
+	struct ss_sqlite_load load = { .source = source };
 	const struct ss_sqlite_kind *kind = NULL;
-	enum ss_status status = sqlite_open(&load, source, &kind, err);
+	enum ss_status status = sqlite_open(&load, &kind, err);
 
 	*out = 1;
 	if (status == SS_OK)
