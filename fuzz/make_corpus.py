@@ -16,11 +16,9 @@ import shutil
 import subprocess
 import sys
 
+from corpus_databases import databases, rocprof
 from corpus_pickles import OLD, STARTS, pickles, snapshot
 from corpus_requests import messages, requests
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/trace/sqlite"))
-import made  # noqa: E402
 
 
 def event(ph, cat, name, pid=10, tid=10, ts=1000.0, dur=None, args=None, **more):
@@ -472,17 +470,6 @@ def tables():
             yield f"{columns.hex()}_{rows}", columns + b"\xff" + cells * rows
 
 
-def databases():
-    """(name, bytes) of SQLite traces, good and bad ones; small pages make small files."""
-    yield "nsys", made.nsys(4)
-    yield "nsys_processes", made.nsys(2, processes=2)
-    yield "nsys_v3", made.nsys(1, nvtx="NVTX_EVENTS_V3")
-    yield "rocpd", made.rocpd(4)
-    yield "rocpd_merged", made.rocpd(1, suffixes=("_a", "_b"))
-    for name, data, _ in made.hostile():
-        yield name.replace(" ", "_"), data
-
-
 def inputs():
     """(target, name, bytes) of everything."""
     for name, data in pickles():
@@ -492,8 +479,8 @@ def inputs():
         yield "fuzz_flight", name, data
     for name, data in databases():
         yield "fuzz_sqlite", name, data
-    yield "fuzz_rocprof", "whole", made.rocprof()
-    yield "fuzz_rocprof", "two", made.rocprof(processes=2)
+    for name, data in rocprof():
+        yield "fuzz_rocprof", name, data
     for name, data in jobs():
         yield "fuzz_job", name, data
         yield "fuzz_digest", name, data

@@ -128,8 +128,7 @@ static void digest_make_one(struct ready *ready)
 		ready->trace_bytes = session->job.files[0].disk_bytes;
 		ready->status = ss_session_file_count(session) > 1
 					? ss_fail(&ready->err, SS_ERR_USAGE,
-						  "it has several processes, and a digest has one: "
-						  "use the file as it is")
+						  "it has several processes: use the file as it is")
 					: ss_session_digest(session, 0, ready->origin, &sink,
 							    &bytes, &ready->err);
 	}
