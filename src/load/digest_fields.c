@@ -35,6 +35,7 @@ static const struct ss_field file_fields[] = {
 	FILE_FIELD(recording.lacks_stacks, SS_FIELD_BOOL),
 	FILE_FIELD(recording.lacks_shapes, SS_FIELD_BOOL),
 	FILE_FIELD(recording.lacks_memory, SS_FIELD_BOOL),
+	FILE_FIELD(recording.recorder, SS_FIELD_U8, .limit = SS_RECORDERS),
 	FILE_FIELD(recording.is_one_step, SS_FIELD_BOOL),
 	FILE_FIELD(recording.step_anchor, SS_FIELD_U8),
 	FILE_FIELD(recording.cut_steps, SS_FIELD_U32),

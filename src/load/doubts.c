@@ -81,10 +81,10 @@ bool ss_doubt_has(const struct ss_job_file *file, enum ss_doubt_kind kind)
 
 /* One doubt as a sentence: which files, what is wrong, and the flag that records it. */
 static const char *doubt_sentence(const struct ss_doubt *doubt, uint32_t lost_steps, bool is_cut,
-				  struct ss_arena *arena)
+				  enum ss_recorder recorder, struct ss_arena *arena)
 {
 	struct ss_text text = { 0 };
-	const char *copy = NULL;
+	char *copy = NULL;
 
 	if (doubt->of_files == 1)
 		ss_text_addf(&text, "%s ", sentences[doubt->kind].one);
@@ -102,7 +102,9 @@ static const char *doubt_sentence(const struct ss_doubt *doubt, uint32_t lost_st
 	if (sentences[doubt->kind].flag && !is_cut)
 		ss_text_addf(&text, " %s.", sentences[doubt->kind].flag);
 	if (!ss_text_failed(&text))
-		copy = ss_arena_copy(arena, text.data, text.length);
+		copy = ss_arena_alloc(arena, text.length + SS_RECORDER_BYTES_MORE, 1);
+	if (copy)
+		ss_recorder_text(recorder, text.data, copy, text.length + SS_RECORDER_BYTES_MORE);
 	ss_text_release(&text);
 	return copy;
 }
@@ -120,6 +122,7 @@ bool ss_job_doubts(const struct ss_job *job, int64_t rank, struct ss_arena *aren
 	*out = (struct ss_doubts){ 0 };
 	for (int kind = 0; kind < SS_DOUBT_KINDS; kind++) {
 		struct ss_doubt doubt = { .kind = (enum ss_doubt_kind)kind };
+		enum ss_recorder recorder = SS_RECORDER_TORCH;
 		uint32_t lost_steps = 0;
 		bool is_cut = false;
 
@@ -132,7 +135,8 @@ bool ss_job_doubts(const struct ss_job *job, int64_t rank, struct ss_arena *aren
 			    (rank != SS_EVERY_RANK && file->subject.rank != rank))
 				continue;
 			doubt.of_files++;
-			doubt.files += ss_doubt_has(file, doubt.kind);
+			if (ss_doubt_has(file, doubt.kind) && !doubt.files++)
+				recorder = (enum ss_recorder)file->recording.recorder;
 			is_cut = is_cut || file->recording.is_cut;
 			/* in a job: the steps of the rank that has the fewest */
 			if (file->recording.cut_steps > lost_steps)
@@ -140,7 +144,7 @@ bool ss_job_doubts(const struct ss_job *job, int64_t rank, struct ss_arena *aren
 		}
 		if (!doubt.files)
 			continue;
-		doubt.text = doubt_sentence(&doubt, lost_steps, is_cut, arena);
+		doubt.text = doubt_sentence(&doubt, lost_steps, is_cut, recorder, arena);
 		if (!doubt.text)
 			return false;
 		out->items[out->count++] = doubt;

@@ -5,7 +5,8 @@
  * All ranks leave a symmetric collective together: its end is the median of their ends,
  * and a rank's offset is the median of its differences. Each is computed from the other in
  * turn, which is an L1 fit: a few collectives that end raggedly do not move it. Ranks on
- * one host share its clock and one offset, unless their collectives contradict that.
+ * one host share its clock and one offset, unless their collectives contradict that. Ranks of
+ * one file have one clock, whatever they share.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,15 @@ static bool is_anchor(const struct ss_joined *joined, uint32_t number)
 	collective = &joined->collectives[number];
 	return collective->is_symmetric ||
 	       (joined->by_pairs && collective->kind >= SS_COLLECTIVE_SEND_RECV);
+}
+
+/* Whether it is the next process of the same file as rank r - 1. */
+static bool shares_file(const struct ss_joined *joined, uint32_t r)
+{
+	const struct ss_digest *rank = &joined->ranks[r];
+
+	return r && r < joined->rank_count && rank->part > 1 && rank[-1].part == rank->part - 1 &&
+	       strcmp(rank->path, rank[-1].path) == 0;
 }
 
 /* --- a first guess ---------------------------------------------------------------- */
@@ -121,6 +131,19 @@ static uint32_t guess_offsets_around(struct clock_solver *solver, uint32_t known
 	return to;
 }
 
+/* The same for a rank of the same file. */
+static uint32_t guess_offset_beside(struct clock_solver *solver, uint32_t known, uint32_t r,
+				    uint32_t to)
+{
+	struct ss_clock *clocks = solver->joined->clocks;
+
+	if (!shares_file(solver->joined, r > known ? r : known) || clocks[r].component != SS_NO_ROW)
+		return to;
+	clocks[r] = clocks[known];
+	solver->queue[to++] = r;
+	return to;
+}
+
 /*
  * Goes from rank to rank through their collectives: connected ranks are a component. Returns how
  * many there are; a rank without a collective counts as one.
@@ -140,8 +163,13 @@ static uint32_t guess_offsets(struct clock_solver *solver)
 			continue;
 		joined->clocks[root].component = component;
 		solver->queue[to++] = root;
-		for (uint32_t from = 0; from < to; from++)
-			to = guess_offsets_around(solver, solver->queue[from], to);
+		for (uint32_t from = 0; from < to; from++) {
+			uint32_t known = solver->queue[from];
+
+			to = guess_offset_beside(solver, known, known - 1, to);
+			to = guess_offset_beside(solver, known, known + 1, to);
+			to = guess_offsets_around(solver, known, to);
+		}
 		islands++;
 		/* a rank that shares no collective cannot be compared */
 		if (to == 1 && joined->rank_count > 1)
@@ -294,12 +322,14 @@ static bool has_own_clock(const struct ss_joined *joined, uint32_t r, int64_t ap
 	       (apart_ns > SAME_CLOCK_NS || apart_ns < -SAME_CLOCK_NS);
 }
 
-/* The first rank with the same host and component, before this one; SS_NO_ROW: none. */
+/* A rank before this one with the same file, or host and component; SS_NO_ROW: none. */
 static uint32_t first_rank_on_host(const struct ss_joined *joined, uint32_t r)
 {
 	const struct ss_class_lists *ranks = &joined->host_ranks;
 	uint32_t host = joined->hosts[r];
 
+	if (shares_file(joined, r))
+		return r - 1;
 	if (!host || !joined->ranks[r].has_clock)
 		return SS_NO_ROW;
 	for (uint32_t i = ranks->from[host]; ranks->items[i] < r; i++) {
@@ -330,7 +360,7 @@ static bool share_clocks(struct clock_solver *solver)
 		}
 		/* one offset for all of them: that of the first */
 		apart_ns = joined->clocks[r].offset_ns - joined->clocks[first].offset_ns;
-		if (has_own_clock(joined, r, apart_ns)) {
+		if (has_own_clock(joined, r, apart_ns) && !shares_file(joined, r)) {
 			solver->node_of[r] = solver->node_count++;
 			continue;
 		}

@@ -86,6 +86,7 @@ static bool digest_describe_rank(struct ss_digest *digest, const struct ss_subje
 		zero_ns = trace->span_ns > SS_MOMENT_MAX ? -SS_MOMENT_MAX : 0;
 	digest->rank = subject->rank;
 	digest->path = subject->path;
+	digest->part = trace->info.part;
 	digest->world_size = trace->info.world_size;
 	digest->host = digest_copy_text(digest, &trace->texts, trace->info.run[SS_RUN_HOST]);
 	digest->device_name = trace->info.device_count

@@ -114,6 +114,7 @@ struct ss_digest {
 	struct ss_strings texts;
 	int64_t rank, world_size; /* -1: not known */
 	const char *path;         /* as it is shown; lent */
+	uint32_t part;            /* of a file with several ranks, from 1; 0: the file is one */
 	const char *source;       /* as it is opened; lent; NULL: not a file */
 	uint64_t stamp;           /* of the source: see read/source.h */
 	uint32_t host;            /* id into texts; 0: not recorded */

@@ -17,25 +17,14 @@
 /* A row takes at least this many bytes of a page: its place, its length and its key. */
 #define ROW_BYTES_MIN 4
 
-/* How much the first request is, where the length is not known. */
-#define BLOCK_BYTES ((size_t)1 << 20)
-
 struct ss_database {
 	struct ss_memory *memory;
-	char *bytes;
-	size_t length, capacity;
+	struct ss_whole_file file;
 	sqlite3 *sqlite;
 	struct ss_arena names;
 	const char **tables; /* sorted by name */
 	uint32_t table_count, table_capacity;
 };
-
-struct ss_database_row {
-	sqlite3_stmt *statement;
-	uint64_t *text_left; /* bytes that the texts of the table may still have */
-};
-
-const bool ss_database_is_here = true;
 
 static enum ss_status database_fail(int code, struct ss_error *err)
 {
@@ -54,36 +43,6 @@ static enum ss_status database_fail_repeated(struct ss_error *err)
 }
 
 /* --- opening ----------------------------------------------------------------------------- */
-
-/* Reads all of it; what is not a file has no known length and grows by doubling. */
-static enum ss_status database_fill(struct ss_database *database, struct ss_source *source,
-				    struct ss_error *err)
-{
-	size_t got = 1;
-
-	while (got) {
-		size_t more = database->capacity ? database->capacity : BLOCK_BYTES;
-		char *moved;
-
-		/* one byte more, so that a file ends before its room does */
-		if (!database->capacity && source->total_bytes >= more)
-			more = (size_t)source->total_bytes + 1;
-		moved = ss_memory_resize(database->memory, database->bytes, database->capacity,
-					 database->capacity + more);
-		if (!moved)
-			return ss_fail_memory(err, "the database");
-		database->bytes = moved;
-		database->capacity += more;
-		SS_TRY(ss_source_fill(source, database->bytes + database->length,
-				      database->capacity - database->length, &got, err));
-		database->length += got;
-		got = database->length == database->capacity;
-	}
-	if (source->flaw == SS_SOURCE_CUT || source->flaw == SS_SOURCE_CORRUPT)
-		return ss_fail(err, SS_ERR_FORMAT,
-			       "the compressed SQLite database is cut or damaged: copy it again");
-	return SS_OK;
-}
 
 /* Only columns of tables are read, and only by the statements of this file. */
 static int database_authorize(void *context, int action, const char *first, const char *second,
@@ -130,7 +89,7 @@ static enum ss_status database_add_table(struct ss_database *database, const cha
 
 	if (!name)
 		return SS_OK;
-	if (database->table_count >= database->length / ROW_BYTES_MIN)
+	if (database->table_count >= database->file.length / ROW_BYTES_MIN)
 		return database_fail_repeated(err);
 	copy = ss_arena_copy(&database->names, name, strlen(name));
 	if (!copy ||
@@ -174,13 +133,13 @@ static enum ss_status database_connect(struct ss_database *database, struct ss_e
 				   NULL);
 
 	/* a database whose log was not written back is read as it is: 1 means "no log" */
-	if (database->length >= 100)
-		database->bytes[18] = database->bytes[19] = 1;
+	if (database->file.length >= 100)
+		database->file.text[18] = database->file.text[19] = 1;
 	if (code == SQLITE_OK)
 		code = sqlite3_deserialize(database->sqlite, "main",
-					   (unsigned char *)database->bytes,
-					   (sqlite3_int64)database->length,
-					   (sqlite3_int64)database->length,
+					   (unsigned char *)database->file.text,
+					   (sqlite3_int64)database->file.length,
+					   (sqlite3_int64)database->file.length,
 					   SQLITE_DESERIALIZE_READONLY);
 	if (code != SQLITE_OK)
 		return database_fail(code, err);
@@ -198,9 +157,12 @@ enum ss_status ss_database_open(struct ss_source *source, struct ss_database **o
 	*out = NULL;
 	if (!database)
 		return ss_fail_memory(err, "the database");
-	database->memory = memory;
+	database->memory = database->file.memory = memory;
 	ss_arena_init(&database->names, memory);
-	status = database_fill(database, source, err);
+	status = ss_source_read_whole(source, &database->file, err);
+	if (status == SS_OK && (source->flaw == SS_SOURCE_CUT || source->flaw == SS_SOURCE_CORRUPT))
+		status = ss_fail(err, SS_ERR_FORMAT,
+				 "the compressed SQLite database is cut or damaged: copy it again");
 	if (status == SS_OK)
 		status = database_connect(database, err);
 	if (status == SS_OK)
@@ -215,7 +177,7 @@ void ss_database_close(struct ss_database *database)
 	if (!database)
 		return;
 	sqlite3_close(database->sqlite);
-	ss_memory_free(database->memory, database->bytes, database->capacity);
+	ss_whole_file_release(&database->file);
 	ss_memory_free(database->memory, database->tables,
 		       (size_t)database->table_capacity * sizeof(*database->tables));
 	ss_arena_release(&database->names);
@@ -224,7 +186,7 @@ void ss_database_close(struct ss_database *database)
 
 size_t ss_database_bytes(const struct ss_database *database)
 {
-	return database->length;
+	return database->file.length;
 }
 
 const char *ss_database_table(const struct ss_database *database, const char *prefix,
@@ -256,89 +218,87 @@ static int database_prepare(struct ss_database *database, const char *list, cons
 	return code;
 }
 
-/* The columns as a list; NULL stands for those that the table lacks. */
+/* The columns as a list, and how many; NULL stands for those that the table lacks. */
 static int database_list_columns(struct ss_database *database, const char *table,
-				 const char *const *columns, struct ss_text *out)
+				 const char *columns, struct ss_text *out, int *out_count)
 {
 	sqlite3_stmt *statement = NULL;
 	int code = database_prepare(database, "*", table, &statement);
 	int count = sqlite3_column_count(statement);
 
-	for (size_t i = 0; columns[i]; i++) {
+	for (*out_count = 0; *columns; ++*out_count) {
+		int length = (int)strcspn(columns, " ");
 		bool has = false;
 
 		for (int k = 0; k < count && !has; k++) {
 			const char *name = sqlite3_column_name(statement, k);
 
-			has = name && strcmp(name, columns[i]) == 0;
+			has = name && strncmp(name, columns, (size_t)length) == 0 && !name[length];
 		}
-		ss_text_addf(out, has ? "%s\"%s\"" : "%sNULL", i ? ", " : "", columns[i]);
+		ss_text_addf(out, has ? "%s\"%.*s\"" : "%sNULL", *out_count ? ", " : "", length,
+			     columns);
+		columns += length + (columns[length] == ' ');
 	}
 	sqlite3_finalize(statement);
 	return code == SQLITE_OK && ss_text_failed(out) ? SQLITE_NOMEM : code;
 }
 
+static struct ss_database_cell database_cell(sqlite3_stmt *statement, int column)
+{
+	struct ss_database_cell cell = { 0 };
+	int type = sqlite3_column_type(statement, column);
+
+	if (type == SQLITE_INTEGER) {
+		cell.number = sqlite3_column_int64(statement, column);
+		cell.is_number = true;
+	} else if (type == SQLITE_TEXT || type == SQLITE_BLOB) {
+		cell.text = type == SQLITE_TEXT
+				    ? (const char *)sqlite3_column_text(statement, column)
+				    : sqlite3_column_blob(statement, column);
+		cell.length = cell.text ? (size_t)sqlite3_column_bytes(statement, column) : 0;
+	}
+	return cell;
+}
+
 static enum ss_status database_visit_rows(struct ss_database *database, sqlite3_stmt *statement,
-					  ss_database_visit *visit, void *context,
+					  int columns, ss_database_visit *visit, void *context,
 					  struct ss_error *err)
 {
-	uint64_t text_left = database->length, rows_left = database->length / ROW_BYTES_MIN;
-	struct ss_database_row row = { statement, &text_left };
+	uint64_t text_bytes = 0, rows = 0, most = database->file.length;
+	struct ss_database_row row;
 	int code;
 
 	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-		if (!rows_left--)
+		for (int i = 0; i < columns; i++) {
+			row.cells[i] = database_cell(statement, i);
+			text_bytes += row.cells[i].length;
+		}
+		if (++rows > most / ROW_BYTES_MIN || text_bytes > most)
 			return database_fail_repeated(err);
 		SS_TRY(visit(context, &row, err));
-		if (text_left > database->length) /* it has wrapped around */
-			return database_fail_repeated(err);
 	}
 	return code == SQLITE_DONE ? SS_OK : database_fail(code, err);
 }
 
 enum ss_status ss_database_each(struct ss_database *database, const char *table,
-				const char *const *columns, ss_database_visit *visit, void *context,
+				const char *columns, ss_database_visit *visit, void *context,
 				struct ss_error *err)
 {
 	sqlite3_stmt *statement = NULL;
 	struct ss_text list = { 0 };
 	enum ss_status status;
-	int code;
+	int code, count;
 
 	if (!table || !ss_database_has(database, table))
 		return SS_OK;
-	code = database_list_columns(database, table, columns, &list);
+	code = database_list_columns(database, table, columns, &list, &count);
+	assert(count <= SS_ROW_COLUMNS_MAX);
 	if (code == SQLITE_OK)
 		code = database_prepare(database, list.data, table, &statement);
 	ss_text_release(&list);
-	status = code == SQLITE_OK ? database_visit_rows(database, statement, visit, context, err)
-				   : database_fail(code, err);
+	status = code == SQLITE_OK
+			 ? database_visit_rows(database, statement, count, visit, context, err)
+			 : database_fail(code, err);
 	sqlite3_finalize(statement);
 	return status;
-}
-
-bool ss_database_is_null(const struct ss_database_row *row, int column)
-{
-	return sqlite3_column_type(row->statement, column) == SQLITE_NULL;
-}
-
-int64_t ss_database_number(const struct ss_database_row *row, int column, int64_t fallback)
-{
-	return sqlite3_column_type(row->statement, column) == SQLITE_INTEGER
-		       ? sqlite3_column_int64(row->statement, column)
-		       : fallback;
-}
-
-const char *ss_database_text(const struct ss_database_row *row, int column, size_t *length)
-{
-	int type = sqlite3_column_type(row->statement, column);
-	const void *bytes = NULL;
-
-	if (type == SQLITE_TEXT)
-		bytes = sqlite3_column_text(row->statement, column);
-	else if (type == SQLITE_BLOB)
-		bytes = sqlite3_column_blob(row->statement, column);
-	*length = bytes ? (size_t)sqlite3_column_bytes(row->statement, column) : 0;
-	*row->text_left -= *length;
-	return bytes;
 }

@@ -5,6 +5,8 @@
  * The bytes come through a source and stay in memory: libsqlite3 opens no file. Whatever the file
  * declares beside tables is left alone: views, triggers, virtual tables and functions never run.
  * A file whose pages are used twice ends in a sentence, not in endless rows.
+ *
+ * Only builds with libsqlite3 have it; a row is what readers of other files use, too.
  */
 #ifndef SS_READ_DATABASE_H
 #define SS_READ_DATABASE_H
@@ -12,10 +14,44 @@
 #include "read/source.h"
 
 struct ss_database;
-struct ss_database_row;
 
-/* Whether this build has libsqlite3. */
-extern const bool ss_database_is_here;
+/* Columns that are read at once. */
+#define SS_ROW_COLUMNS_MAX 20
+
+/* Neither number nor text: it is null. Texts are there until the next row. */
+struct ss_database_cell {
+	const char *text;
+	size_t length;
+	int64_t number;
+	bool is_number;
+};
+
+struct ss_database_row {
+	struct ss_database_cell cells[SS_ROW_COLUMNS_MAX];
+};
+
+/* A whole number; `fallback` where there is none. */
+static inline int64_t ss_database_number(const struct ss_database_row *row, int column,
+					 int64_t fallback)
+{
+	return row->cells[column].is_number ? row->cells[column].number : fallback;
+}
+
+/* The bytes of a text or blob; NULL: it is neither, and *length is 0. */
+static inline const char *ss_database_text(const struct ss_database_row *row, int column,
+					   size_t *length)
+{
+	*length = row->cells[column].length;
+	return row->cells[column].text;
+}
+
+static inline bool ss_database_is_null(const struct ss_database_row *row, int column)
+{
+	return !row->cells[column].is_number && !row->cells[column].text;
+}
+
+typedef enum ss_status ss_database_visit(void *context, const struct ss_database_row *row,
+					 struct ss_error *err);
 
 /* Reads the source to its end. */
 SS_MUST_USE
@@ -36,25 +72,13 @@ const char *ss_database_table(const struct ss_database *database, const char *pr
 /* Whether it has the table. */
 bool ss_database_has(const struct ss_database *database, const char *table);
 
-typedef enum ss_status ss_database_visit(void *context, const struct ss_database_row *row,
-					 struct ss_error *err);
-
 /*
- * Visits the rows of a table; a table that does not exist has none. `columns` are names, the last
- * one NULL; those that the table lacks are null in every row.
+ * Visits the rows of a table; a table that does not exist has none. `columns` are names with a
+ * space between them; those that the table lacks are null in every row.
  */
 SS_MUST_USE
 enum ss_status ss_database_each(struct ss_database *database, const char *table,
-				const char *const *columns, ss_database_visit *visit, void *context,
+				const char *columns, ss_database_visit *visit, void *context,
 				struct ss_error *err);
-
-/* A value by its place in `columns`. */
-bool ss_database_is_null(const struct ss_database_row *row, int column);
-
-/* A whole number; `fallback` where there is none. */
-int64_t ss_database_number(const struct ss_database_row *row, int column, int64_t fallback);
-
-/* The bytes of a text or blob, until the next row; NULL: it is neither, and *length is 0. */
-const char *ss_database_text(const struct ss_database_row *row, int column, size_t *length);
 
 #endif

@@ -50,6 +50,20 @@ struct ss_json {
 	uint32_t odd_commas; /* missing between two keys, or after the last value */
 };
 
+/* The text of an array or object, to be read on its own; of another value: nothing. */
+static inline struct ss_json ss_json_inside(const struct ss_json_span *span, bool careful)
+{
+	static const char nothing[SS_PAD_BYTES];
+	bool is_nested = span->type == SS_JSON_ARRAY || span->type == SS_JSON_OBJECT;
+
+	return (struct ss_json){
+		.at = is_nested ? span->text + 1 : nothing,
+		.end = is_nested ? span->text + span->length : nothing,
+		.whole = true,
+		.careful = careful,
+	};
+}
+
 /* Moves to the next byte that is not white space. */
 static inline void ss_json_space(struct ss_json *json)
 {

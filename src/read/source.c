@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/hash/hash.h"
+#include "read/bytes.h"
 #include "read/codec.h"
 #include "stepscope.h"
 
@@ -264,6 +265,39 @@ enum ss_status ss_source_fill(struct ss_source *source, char *buffer, size_t roo
 	for (; *got < room && part; *got += part)
 		SS_TRY(source->read(source, buffer + *got, room - *got, &part, err));
 	return SS_OK;
+}
+
+/* How much is read at once. */
+#define BLOCK_BYTES ((size_t)256 * 1024)
+
+enum ss_status ss_source_read_whole(struct ss_source *source, struct ss_whole_file *out,
+				    struct ss_error *err)
+{
+	size_t got = 1;
+
+	while (got) {
+		if (out->capacity - out->length < BLOCK_BYTES + SS_PAD_BYTES) {
+			/* a file that is not compressed fits at once */
+			size_t known = out->capacity ? 0 : (size_t)source->total_bytes;
+			size_t wanted = 2 * out->capacity + known + BLOCK_BYTES + SS_PAD_BYTES;
+			char *larger = ss_memory_resize(out->memory, out->text, out->capacity,
+							wanted);
+
+			if (!larger)
+				return ss_fail_memory(err, "the file");
+			out->text = larger;
+			out->capacity = wanted;
+		}
+		SS_TRY(ss_source_fill(source, out->text + out->length, BLOCK_BYTES, &got, err));
+		out->length += got;
+	}
+	memset(out->text + out->length, 0, SS_PAD_BYTES);
+	return SS_OK;
+}
+
+void ss_whole_file_release(struct ss_whole_file *file)
+{
+	ss_memory_free(file->memory, file->text, file->capacity);
 }
 
 void ss_source_close(struct ss_source *source)

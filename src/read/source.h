@@ -74,6 +74,19 @@ SS_MUST_USE
 enum ss_status ss_source_fill(struct ss_source *source, char *buffer, size_t room, size_t *got,
 			      struct ss_error *err);
 
+/* All bytes of a file, and SS_PAD_BYTES zeros behind them. */
+struct ss_whole_file {
+	struct ss_memory *memory; /* which pays for it; the caller sets it */
+	char *text;
+	size_t length, capacity;
+};
+
+/* Reads the source to its end; to be released also if it fails. */
+SS_MUST_USE
+enum ss_status ss_source_read_whole(struct ss_source *source, struct ss_whole_file *out,
+				    struct ss_error *err);
+void ss_whole_file_release(struct ss_whole_file *file);
+
 /* For files that are read twice: fails where the second time finds another one. */
 SS_MUST_USE
 enum ss_status ss_source_is_same(const struct ss_source *source, uint64_t stamp, const char *path,

@@ -64,8 +64,7 @@ struct ss_input_format {
 	/* Where they cannot be redacted: what to do instead. NULL: there is nothing. */
 	const char *redact_refusal;
 	/* How many processes the file has that can be traces of their own. NULL: always one. */
-	enum ss_status (*count_parts)(struct ss_source *source, uint32_t *out,
-				      struct ss_error *err);
+	uint32_t (*count_parts)(struct ss_source *source);
 	/* Fills `out`, which was initialized. */
 	enum ss_status (*load)(struct ss_source *source, const struct ss_load_options *options,
 			       struct ss_trace *out, struct ss_error *err);

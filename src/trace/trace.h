@@ -19,6 +19,7 @@
 #include "trace/args.h"
 #include "trace/kinds.h"
 #include "trace/names.h"
+#include "trace/recorder.h"
 #include "base/error.h"
 
 /*
@@ -260,6 +261,8 @@ struct ss_trace_info {
 	int64_t base_time_ns; /* wall clock = base + file time */
 	bool record_shapes, profile_memory, with_stack, with_modules, with_flops;
 	bool is_array; /* the file is a bare array of events */
+	enum ss_recorder recorder;
+	uint32_t part; /* of a file with several processes: which one it is, from 1; 0: all */
 	struct ss_device *devices;
 	uint32_t device_count, device_capacity;
 	struct ss_process_group *groups;

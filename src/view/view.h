@@ -155,7 +155,7 @@ enum ss_missing {
 };
 
 /* Writes the sentence; 128 bytes are enough. */
-void ss_note_missing_text(enum ss_missing what, char *out, size_t room);
+void ss_note_missing_text(enum ss_recorder recorder, enum ss_missing what, char *out, size_t room);
 
 /* Adds it as a note below the table. */
 void ss_note_missing(struct ss_table *out, enum ss_missing what);

@@ -196,12 +196,12 @@ static enum ss_status files_run(const struct ss_subject *subject, struct ss_tabl
 	ss_row_text(out, files_flags_text(info, out));
 	ss_row_int(out,
 		   (int64_t)trace->slices.count + trace->allocations.count + trace->counter_count);
-	ss_row_int(out, (int64_t)trace->file_bytes);
+	ss_row_int_known(out, info->part > 1 ? -1 : (int64_t)trace->file_bytes);
 	ss_row_int_known(out, info->base_time_ns ? info->base_time_ns : -1);
 	ss_row_int(out, trace->origin_ns);
 	ss_row_text(out, subject->path);
 	ss_row_text(out, trace->packed_of);
-	ss_row_int(out, (int64_t)trace->disk_bytes);
+	ss_row_int_known(out, info->part > 1 ? -1 : (int64_t)trace->disk_bytes);
 	ss_row_end(out);
 	return SS_OK;
 }

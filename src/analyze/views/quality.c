@@ -34,8 +34,10 @@ static const char *quality_meaning(const struct ss_trace *trace, enum ss_oddity 
 				   struct ss_table *out)
 {
 	const struct ss_quality_row *row = &trace->quality.rows[odd];
-	const char *meaning = ss_oddity_info(odd)->meaning;
+	char meaning[512]; /* all are shorter than 400 */
 
+	ss_recorder_text(trace->info.recorder, ss_oddity_info(odd)->meaning, meaning,
+			 sizeof(meaning));
 	if (row->amount_ns >= 0 && trace->span_ns > 0)
 		return ss_table_print(out, "%.1f %% of the span of the trace: %s",
 				      100.0 * (double)row->amount_ns / (double)trace->span_ns,
@@ -49,7 +51,7 @@ static const char *quality_meaning(const struct ss_trace *trace, enum ss_oddity 
 
 		return ss_table_print(out, "%s: \"%.*s\"", meaning, (int)shown, first);
 	}
-	return meaning;
+	return ss_table_print(out, "%s", meaning);
 }
 
 static enum ss_status quality_run(const struct ss_subject *subject, struct ss_table *out,

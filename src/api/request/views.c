@@ -69,6 +69,30 @@ static enum ss_status view_show_digest(const struct ss_job_file *file, const str
 	return status;
 }
 
+static const char *view_reword(const struct ss_trace *trace, const char *text, struct ss_table *out)
+{
+	size_t room = strlen(text) + SS_RECORDER_BYTES_MORE;
+	char *reworded = ss_arena_alloc(out->arena, room, 1);
+
+	out->failed |= !reworded;
+	if (reworded)
+		ss_recorder_text(trace->info.recorder, text, reworded, room);
+	return reworded ? reworded : text;
+}
+
+/* What asks for settings of torch.profiler: notes, and the words for no rows. */
+static void view_reword_notes(const struct ss_trace *trace, struct ss_table *out)
+{
+	const char *empty = ss_table_empty(out);
+
+	if (!trace || trace->info.recorder == SS_RECORDER_TORCH)
+		return;
+	if (empty)
+		out->empty = view_reword(trace, empty, out);
+	for (uint32_t i = 0; i < out->note_count; i++)
+		out->notes[i] = view_reword(trace, out->notes[i], out);
+}
+
 /* Runs a view of one rank on a file, or on the chosen part of it. */
 static enum ss_status view_run_on_file(struct ss_session *session, const struct ss_part *part,
 				       const struct ss_choice *choice,
@@ -88,7 +112,9 @@ static enum ss_status view_run_on_file(struct ss_session *session, const struct 
 	if (choice->is_part && subject.trace)
 		return view_run_on_selection(part->view, choice, &subject, out, err);
 	subject.facts = session_facts_of(session, subject.trace);
-	return part->view->run(&subject, out, err);
+	SS_TRY(part->view->run(&subject, out, err));
+	view_reword_notes(subject.trace, out);
+	return SS_OK;
 }
 
 /* Runs a view of all ranks together. */

@@ -54,31 +54,6 @@ bool ss_flight_is_dump(const char *bytes, size_t length)
 	       (bytes_have(bytes, length, "entries") && bytes_have_any(bytes, length, of_entries));
 }
 
-/* How much is read at once. */
-#define BLOCK_BYTES ((size_t)256 * 1024)
-
-enum ss_status ss_whole_file_read(struct ss_source *source, struct ss_memory *memory,
-				  struct ss_whole_file *out, struct ss_error *err)
-{
-	size_t got = 1;
-
-	while (got) {
-		if (out->capacity - out->length < BLOCK_BYTES + SS_PAD_BYTES) {
-			size_t wanted = 2 * out->capacity + BLOCK_BYTES + SS_PAD_BYTES;
-			char *larger = ss_memory_resize(memory, out->text, out->capacity, wanted);
-
-			if (!larger)
-				return ss_fail_memory(err, "the file");
-			out->text = larger;
-			out->capacity = wanted;
-		}
-		SS_TRY(ss_source_fill(source, out->text + out->length, BLOCK_BYTES, &got, err));
-		out->length += got;
-	}
-	memset(out->text + out->length, 0, SS_PAD_BYTES);
-	return SS_OK;
-}
-
 /* --- reading ----------------------------------------------------------------------------- */
 
 void ss_flight_release(struct ss_flight *flight)

@@ -169,8 +169,8 @@ enum ss_status ss_flight_read_json(struct ss_source *source, struct ss_flight_re
 {
 	struct ss_memory *memory = reader->out->memory;
 	struct json_reading reading = { .reader = reader, .err = err };
-	struct ss_whole_file file = { 0 };
-	enum ss_status status = ss_whole_file_read(source, memory, &file, err);
+	struct ss_whole_file file = { .memory = memory };
+	enum ss_status status = ss_source_read_whole(source, &file, err);
 
 	if (status == SS_OK) {
 		reading.json = (struct ss_json){ .at = file.text,
@@ -180,7 +180,7 @@ enum ss_status ss_flight_read_json(struct ss_source *source, struct ss_flight_re
 		reader->out->is_cut = reading.is_cut;
 		reader->out->file_bytes = file.length;
 	}
-	ss_memory_free(memory, file.text, file.capacity);
+	ss_whole_file_release(&file);
 	ss_memory_free(memory, reading.unescaped, reading.unescaped_bytes);
 	ss_memory_free(memory, reading.items, reading.capacity * sizeof(*reading.items));
 	return status;

@@ -54,16 +54,6 @@ enum ss_status ss_flight_fill(void *context, enum ss_pickle_kind kind, uint64_t 
 /* The keys that are known are the first texts, in one order; false: no memory. */
 SS_MUST_USE bool ss_flight_intern_keys(struct ss_strings *texts);
 
-/* flight.c: all bytes of a small file, and zeros behind them; to be freed in any case. */
-struct ss_whole_file {
-	char *text;
-	size_t length, capacity;
-};
-
-SS_MUST_USE
-enum ss_status ss_whole_file_read(struct ss_source *source, struct ss_memory *memory,
-				  struct ss_whole_file *out, struct ss_error *err);
-
 /* load_json.c: reads JSON as a pickle of the same values. */
 SS_MUST_USE
 enum ss_status ss_flight_read_json(struct ss_source *source, struct ss_flight_reader *reader,

@@ -154,13 +154,12 @@ enum ss_status ss_flight_stacks_load(struct ss_source *source, struct ss_memory 
 				     struct ss_stack_file *out, struct ss_error *err)
 {
 	struct stack_reading reading = { .out = out, .rank = -1 };
-	struct ss_whole_file file = { 0 };
+	struct ss_whole_file file = { .memory = memory };
 	enum ss_status status;
 
 	*out = (struct ss_stack_file){ .memory = memory };
-	status = ss_strings_init(&out->texts, memory)
-			 ? ss_whole_file_read(source, memory, &file, err)
-			 : ss_fail_memory(err, "the stacks");
+	status = ss_strings_init(&out->texts, memory) ? ss_source_read_whole(source, &file, err)
+						      : ss_fail_memory(err, "the stacks");
 	for (size_t at = 0; status == SS_OK && at < file.length;) {
 		const char *end = memchr(file.text + at, '\n', file.length - at);
 		size_t length = end ? (size_t)(end - file.text) - at : file.length - at;
@@ -168,7 +167,7 @@ enum ss_status ss_flight_stacks_load(struct ss_source *source, struct ss_memory 
 		stack_read_line(&reading, file.text + at, length);
 		at += length + 1;
 	}
-	ss_memory_free(memory, file.text, file.capacity);
+	ss_whole_file_release(&file);
 	if (reading.failed)
 		status = ss_fail_memory(err, "the stacks");
 	if (status == SS_OK && !out->frame_count)

@@ -91,9 +91,8 @@ static uint32_t path_count_parts(const struct ss_path *path, struct ss_memory *m
 		return 1;
 	if (ss_job_open_source(path, false, NULL, memory, &source, NULL) != SS_OK)
 		return 1;
-	if (ss_source_peek(source, &next, &length, NULL) != SS_OK ||
-	    !format->matches(next, length) || format->count_parts(source, &parts, NULL) != SS_OK)
-		parts = 1;
+	if (ss_source_peek(source, &next, &length, NULL) == SS_OK && format->matches(next, length))
+		parts = format->count_parts(source);
 	ss_source_close(source);
 	return parts;
 }
@@ -281,6 +280,10 @@ static const char bzip2[] = "it is compressed with bzip2: decompress it with 'bu
 static const char xz[] = "it is compressed with xz: decompress it with 'unxz' and pass the result";
 static const char lz4[] = "it is compressed with lz4: decompress it with 'unlz4' and pass the "
 			  "result";
+/* of builds without libsqlite3: others read it, or say more */
+static const char sqlite[] =
+	"it is an SQLite database (an export of Nsight Systems, or of rocprofv3), and this build "
+	"of stepscope lacks libsqlite3: use one that has it ('stepscope version --json' shows it)";
 static const char video[] = "it is a video, not a profiler trace: " OURS;
 static const char image[] = "it is an image, not a profiler trace: " OURS;
 static const char pdf[] = "it is a PDF document, not a profiler trace: " OURS;
@@ -321,6 +324,7 @@ static const struct {
 	/* the old form of torch.save() begins with its magic number as a pickle */
 	{ 0, BYTES("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"), checkpoint },
 	{ 0, BYTES("NVR\0"), nsight_compute },
+	{ 0, BYTES("SQLite format 3"), sqlite },
 	{ 257, BYTES("ustar"), tar },
 	{ 0, BYTES("BZh"), bzip2 },
 	{ 0,

@@ -61,6 +61,7 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 		       struct ss_memory *memory)
 {
 	int64_t base_ns = trace->info.base_time_ns > 0 ? trace->info.base_time_ns : 0;
+	bool has_flags = trace->info.recorder == SS_RECORDER_TORCH;
 
 	*out = (struct ss_recording){
 		.is_noted = true,
@@ -74,9 +75,10 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 		.is_one_step = trace->steps.count == 1,
 		.step_anchor = (uint8_t)trace->steps.anchor,
 		.lacks_calls = trace->quality.rows[SS_ODD_NO_CALLS].count > 0,
-		.lacks_stacks = trace->quality.rows[SS_ODD_NO_STACKS].count > 0,
-		.lacks_shapes = trace->quality.rows[SS_ODD_NO_SHAPES].count > 0,
-		.lacks_memory = trace->quality.rows[SS_ODD_NO_MEMORY].count > 0,
+		.recorder = (uint8_t)trace->info.recorder,
+		.lacks_stacks = has_flags && trace->quality.rows[SS_ODD_NO_STACKS].count > 0,
+		.lacks_shapes = has_flags && trace->quality.rows[SS_ODD_NO_SHAPES].count > 0,
+		.lacks_memory = has_flags && trace->quality.rows[SS_ODD_NO_MEMORY].count > 0,
 		.lacks_device = trace->quality.rows[SS_ODD_NO_DEVICE_EVENTS].count > 0,
 	};
 	for (uint32_t i = 0; i < SS_RUN_FACTS; i++)

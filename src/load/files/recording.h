@@ -23,6 +23,7 @@ struct ss_recording {
 	bool lacks_device; /* no device events, though there was a device */
 	bool lacks_stacks, lacks_shapes, lacks_memory; /* flags that were off */
 	bool is_one_step;        /* nothing shows whether its step is complete */
+	uint8_t recorder;        /* enum ss_recorder */
 	uint8_t step_anchor;     /* enum ss_step_anchor: how its steps were found */
 	uint32_t cut_steps;      /* steps that do not count because the file is cut */
 	char *run[SS_RUN_FACTS]; /* what the file says about its run; NULL: nothing */

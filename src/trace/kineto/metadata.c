@@ -58,17 +58,6 @@ static bool metadata_is_on(const struct ss_json_span *span)
 	return ss_json_is(span, "true") || (ss_json_i64(span, &value) && value != 0);
 }
 
-/* The text of an array or object, to be read on its own; spaces stand in for what follows. */
-static struct ss_json json_inside(const struct ss_json_span *span)
-{
-	return (struct ss_json){
-		.at = span->text + 1,
-		.end = span->text + span->length,
-		.whole = true,
-		.careful = true,
-	};
-}
-
 /* The next key and value of an object; false at its end, or (counted) where it is not JSON. */
 static bool metadata_next_pair(struct ss_builder *builder, struct ss_json *json, bool *first,
 			       struct ss_json_span *key, struct ss_json_span *value)
@@ -105,7 +94,7 @@ static bool metadata_next_item(struct ss_builder *builder, struct ss_json *json,
 static enum ss_status metadata_read_device(struct ss_builder *builder,
 					   const struct ss_json_span *object, struct ss_error *err)
 {
-	struct ss_json json = json_inside(object);
+	struct ss_json json = ss_json_inside(object, true);
 	struct ss_json_span key, value;
 	bool first = true;
 	struct ss_device device = { .id = -1, .memory_bytes = -1 };
@@ -136,7 +125,7 @@ static enum ss_status metadata_read_group(struct ss_builder *builder,
 					  const struct ss_json_span *object, struct ss_error *err)
 {
 	struct ss_trace_info *info = &builder->trace->info;
-	struct ss_json json = json_inside(object);
+	struct ss_json json = ss_json_inside(object, true);
 	struct ss_json_span key, value;
 	bool first = true;
 	struct ss_process_group group = { .size = -1 };
@@ -169,7 +158,7 @@ static enum ss_status metadata_each_object(struct ss_builder *builder,
 								  struct ss_error *err),
 					   struct ss_error *err)
 {
-	struct ss_json json = json_inside(array);
+	struct ss_json json = ss_json_inside(array, true);
 	struct ss_json_span value;
 	bool first = true;
 
@@ -193,7 +182,7 @@ static enum ss_status metadata_read_distributed(struct ss_builder *builder,
 						struct ss_error *err)
 {
 	struct ss_trace_info *info = &builder->trace->info;
-	struct ss_json json = json_inside(object);
+	struct ss_json json = ss_json_inside(object, true);
 	struct ss_json_span key, value;
 	bool first = true;
 
@@ -222,7 +211,7 @@ static enum ss_status metadata_read_notes(struct ss_builder *builder,
 					  struct ss_error *err)
 {
 	struct ss_trace_info *info = &builder->trace->info;
-	struct ss_json json = json_inside(array);
+	struct ss_json json = ss_json_inside(array, true);
 	struct ss_json_span value;
 	bool first = true;
 
@@ -261,7 +250,7 @@ static enum ss_status metadata_read_steps(struct ss_builder *builder,
 {
 	struct ss_steps *steps = &builder->trace->steps;
 	uint32_t room = array->length / 8 < STEPS_MAX ? array->length / 8 + 1 : STEPS_MAX;
-	struct ss_json json = json_inside(array);
+	struct ss_json json = ss_json_inside(array, true);
 	int64_t anchor = -1, before_ns = INT64_MIN, times_ns[4];
 	struct ss_json_span value;
 	bool first = true;
@@ -375,7 +364,7 @@ static enum ss_status metadata_read_words(struct ss_builder *builder,
 					  const struct ss_json_span *array, uint32_t *out,
 					  struct ss_error *err)
 {
-	struct ss_json json = json_inside(array);
+	struct ss_json json = ss_json_inside(array, true);
 	struct ss_memory *memory = builder->trace->memory;
 	char *line = ss_memory_resize(memory, NULL, 0, (size_t)array->length + 1);
 	struct ss_json_span value;

@@ -36,27 +36,6 @@ static int64_t nsys_correlation(const struct nsys_load *nsys, int64_t global, in
 
 /* --- work of devices --------------------------------------------------------------------- */
 
-static const char *const kernel_columns[] = { "start",
-					      "end",
-					      "deviceId",
-					      "streamId",
-					      "correlationId",
-					      "globalPid",
-					      "demangledName",
-					      "shortName",
-					      "gridX",
-					      "gridY",
-					      "gridZ",
-					      "blockX",
-					      "blockY",
-					      "blockZ",
-					      "registersPerThread",
-					      "staticSharedMemory",
-					      "dynamicSharedMemory",
-					      "graphId",
-					      "graphNodeId",
-					      NULL };
-
 static int32_t nsys_number32(const struct ss_database_row *row, int column)
 {
 	int64_t value = ss_database_number(row, column, -1);
@@ -104,8 +83,8 @@ static uint32_t nsys_kernel_args(struct ss_batch *batch, const struct ss_databas
 static enum ss_status nsys_take_kernel(void *context, const struct ss_database_row *row,
 				       struct ss_error *err)
 {
-	struct ss_sqlite_load *load = context;
-	struct nsys_load *nsys = load->own;
+	struct ss_import *import = context;
+	struct nsys_load *nsys = import->own;
 	struct ss_named_slice slice = nsys_device_slice(nsys, row);
 	char graph[48];
 
@@ -113,26 +92,19 @@ static enum ss_status nsys_take_kernel(void *context, const struct ss_database_r
 	if (!nsys_is_wanted(nsys, ss_database_number(row, 5, 0)))
 		return SS_OK;
 	slice.category = "kernel";
-	slice.args = nsys_kernel_args(&load->batch, row);
-	slice.name = ss_sqlite_text_of(load, ss_database_number(row, 6, -1), &slice.name_length);
+	slice.args = nsys_kernel_args(&import->batch, row);
+	slice.name = ss_import_text(import, 0, ss_database_number(row, 6, -1), &slice.name_length);
 	if (!slice.name_length)
-		slice.name = ss_sqlite_text_of(load, ss_database_number(row, 7, -1),
-					       &slice.name_length);
+		slice.name = ss_import_text(import, 0, ss_database_number(row, 7, -1),
+					    &slice.name_length);
 	if (!slice.name_length && !ss_database_is_null(row, 17)) {
 		slice.name_length = (size_t)snprintf(graph, sizeof(graph), "CUDA graph %lld",
 						     (long long)ss_database_number(row, 17, 0));
 		slice.name = graph;
 	}
-	ss_batch_add_named(&load->batch, &slice);
+	ss_batch_add_named(&import->batch, &slice);
 	return SS_OK;
 }
-
-static const char *const copy_columns[] = { "start",         "end",       "deviceId", "streamId",
-					    "correlationId", "globalPid", "bytes",    "copyKind",
-					    "srcKind",       "dstKind",   NULL };
-static const char *const set_columns[] = { "start",    "end",           "deviceId",
-					   "streamId", "correlationId", "globalPid",
-					   "bytes",    "memKind",       NULL };
 
 /* By CUPTI's number (CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind), in Kineto's words. */
 static const char *const copy_kinds[] = {
@@ -147,52 +119,48 @@ static const char *const memory_kinds[] = {
 #define WORD(list, value) \
 	((value) >= 0 && (value) < (int64_t)SS_COUNT(list) ? (list)[value] : "Unknown")
 
+/* Copies, and memsets, which have no kind of copy. */
 static enum ss_status nsys_take_memory(void *context, const struct ss_database_row *row,
-				       bool copies)
+				       struct ss_error *err)
 {
-	struct ss_sqlite_load *load = context;
-	struct nsys_load *nsys = load->own;
-	struct ss_named_slice slice = nsys_device_slice(nsys, row);
+	struct ss_import *import = context;
+	struct ss_named_slice slice = nsys_device_slice(import->own, row);
 	struct ss_copy_args args = { ss_database_number(row, 6, -1) };
+	const char *from = WORD(memory_kinds, ss_database_number(row, 8, -1));
+	bool is_copy = !ss_database_is_null(row, 7);
 	char name[96];
 
-	if (!nsys_is_wanted(nsys, ss_database_number(row, 5, 0)))
+	(void)err;
+	if (!nsys_is_wanted(import->own, ss_database_number(row, 5, 0)))
 		return SS_OK;
-	slice.category = copies ? "gpu_memcpy" : "gpu_memset";
-	slice.name = name;
-	if (copies)
-		slice.name_length =
-			(size_t)snprintf(name, sizeof(name), "Memcpy %s (%s -> %s)",
-					 WORD(copy_kinds, ss_database_number(row, 7, -1)),
-					 WORD(memory_kinds, ss_database_number(row, 8, -1)),
-					 WORD(memory_kinds, ss_database_number(row, 9, -1)));
+	if (is_copy)
+		snprintf(name, sizeof(name), "Memcpy %s (%s -> %s)",
+			 WORD(copy_kinds, ss_database_number(row, 7, -1)), from,
+			 WORD(memory_kinds, ss_database_number(row, 9, -1)));
 	else
-		slice.name_length = (size_t)snprintf(name, sizeof(name), "Memset (%s)",
-						     WORD(memory_kinds,
-							  ss_database_number(row, 7, -1)));
-	slice.args = ss_batch_record(&load->batch, &load->batch.copy_args, &args);
-	ss_batch_add_named(&load->batch, &slice);
+		snprintf(name, sizeof(name), "Memset (%s)", from);
+	slice.category = is_copy ? "gpu_memcpy" : "gpu_memset";
+	slice.name = name;
+	slice.name_length = strlen(name);
+	slice.args = ss_batch_record(&import->batch, &import->batch.copy_args, &args);
+	ss_batch_add_named(&import->batch, &slice);
 	return SS_OK;
-}
-
-static enum ss_status nsys_take_copy(void *context, const struct ss_database_row *row,
-				     struct ss_error *err)
-{
-	(void)err;
-	return nsys_take_memory(context, row, true);
-}
-
-static enum ss_status nsys_take_set(void *context, const struct ss_database_row *row,
-				    struct ss_error *err)
-{
-	(void)err;
-	return nsys_take_memory(context, row, false);
 }
 
 /* --- threads ----------------------------------------------------------------------------- */
 
-static const char *const call_columns[] = { "start",  "end",        "globalTid", "correlationId",
-					    "nameId", "eventClass", NULL };
+struct ss_named_slice nsys_thread_slice(const struct ss_database_row *row)
+{
+	int64_t global = ss_database_number(row, 2, 0);
+
+	return (struct ss_named_slice){
+		.start_ns = ss_database_number(row, 0, INT64_MIN),
+		.end_ns = ss_database_number(row, 1, INT64_MIN),
+		.pid = NSYS_PID(global),
+		.tid = NSYS_TID(global),
+		.args = SS_NO_ARGS,
+	};
+}
 
 /* "cudaMemcpyAsync_v3020" is cudaMemcpyAsync; numbers below 1000 are part of the name (_v2). */
 static size_t nsys_call_length(const char *name, size_t length)
@@ -211,33 +179,23 @@ static size_t nsys_call_length(const char *name, size_t length)
 static enum ss_status nsys_take_call(void *context, const struct ss_database_row *row,
 				     struct ss_error *err)
 {
-	struct ss_sqlite_load *load = context;
-	struct nsys_load *nsys = load->own;
+	struct ss_import *import = context;
 	int64_t global = ss_database_number(row, 2, 0);
-	struct ss_named_slice slice = {
-		.start_ns = ss_database_number(row, 0, INT64_MIN),
-		.end_ns = ss_database_number(row, 1, INT64_MIN),
-		.pid = NSYS_PID(global),
-		.tid = NSYS_TID(global),
-		.id = nsys_correlation(nsys, global, ss_database_number(row, 3, 0)),
-		.args = SS_NO_ARGS,
-	};
+	struct ss_named_slice slice = nsys_thread_slice(row);
 	bool is_driver;
 
 	(void)err;
-	if (!nsys_is_wanted(nsys, global))
+	if (!nsys_is_wanted(import->own, global))
 		return SS_OK;
-	slice.name = ss_sqlite_text_of(load, ss_database_number(row, 4, -1), &slice.name_length);
+	slice.id = nsys_correlation(import->own, global, ss_database_number(row, 3, 0));
+	slice.name = ss_import_text(import, 0, ss_database_number(row, 4, -1), &slice.name_length);
 	slice.name_length = nsys_call_length(slice.name, slice.name_length);
 	is_driver = ss_database_number(row, 5, 0) == 1 ||
 		    (strncmp(slice.name, "cu", 2) == 0 && strncmp(slice.name, "cuda", 4) != 0);
 	slice.category = is_driver ? "cuda_driver" : "cuda_runtime";
-	ss_batch_add_named(&load->batch, &slice);
+	ss_batch_add_named(&import->batch, &slice);
 	return SS_OK;
 }
-
-static const char *const overhead_columns[] = { "start",     "end",          "globalTid",
-						"globalTid", "overheadType", NULL };
 
 /*
  * The profiler's own work, by ENUM_CUPTI_OVERHEAD_TYPE. Its other kinds are CUDA's: loading of
@@ -249,59 +207,46 @@ static enum ss_status nsys_take_overhead(void *context, const struct ss_database
 	static const char *const names[] = {
 		[3] = "Buffer Flush", [4] = "Instrumentation", [5] = "Resource"
 	};
-	int64_t type = ss_database_number(row, 4, -1);
-	struct ss_sqlite_load *load = context;
-	int64_t global = ss_database_number(row, 2, 0);
-	struct ss_named_slice slice = {
-		.category = "overhead",
-		.name = type >= 3 && type < (int64_t)SS_COUNT(names) ? names[type] : NULL,
-		.start_ns = ss_database_number(row, 0, INT64_MIN),
-		.end_ns = ss_database_number(row, 1, INT64_MIN),
-		.pid = NSYS_PID(global),
-		.tid = NSYS_TID(global),
-		.args = SS_NO_ARGS,
-	};
+	struct ss_import *import = context;
+	struct ss_named_slice slice = nsys_thread_slice(row);
+	int64_t type = ss_database_number(row, 3, -1);
 
 	(void)err;
-	if (!slice.name || !nsys_is_wanted(load->own, global))
+	if (type < 3 || type >= (int64_t)SS_COUNT(names) ||
+	    !nsys_is_wanted(import->own, ss_database_number(row, 2, 0)))
 		return SS_OK;
+	slice.category = "overhead";
+	slice.name = names[type];
 	slice.name_length = strlen(slice.name);
-	ss_batch_add_named(&load->batch, &slice);
+	ss_batch_add_named(&import->batch, &slice);
 	return SS_OK;
 }
-
-static const char *const thread_columns[] = { "globalTid", "nameId", NULL };
 
 static enum ss_status nsys_take_thread(void *context, const struct ss_database_row *row,
 				       struct ss_error *err)
 {
-	struct ss_sqlite_load *load = context;
+	struct ss_import *import = context;
 	int64_t global = ss_database_number(row, 0, 0);
 	struct ss_meta meta = { .pid = NSYS_PID(global),
 				.tid = NSYS_TID(global),
 				.what = SS_META_THREAD_NAME };
 	size_t length;
-	const char *name = ss_sqlite_text_of(load, ss_database_number(row, 1, -1), &length);
+	const char *name = ss_import_text(import, 0, ss_database_number(row, 1, -1), &length);
 
 	(void)err;
-	if (!length || !nsys_is_wanted(load->own, global))
+	if (!length || !nsys_is_wanted(import->own, global))
 		return SS_OK;
-	meta.text = ss_batch_text(&load->batch, &load->batch.texts, name, length);
-	ss_batch_add_meta(&load->batch, &meta);
+	meta.text = ss_batch_text(&import->batch, &import->batch.texts, name, length);
+	ss_batch_add_meta(&import->batch, &meta);
 	return SS_OK;
 }
 
 /* --- the recording ----------------------------------------------------------------------- */
 
-static const char *const device_columns[] = {
-	"id",      "name",           "totalMemory",   "computeMajor", "computeMinor",
-	"smCount", "threadsPerWarp", "maxWarpsPerSm", "cuDevice",     NULL
-};
-
 static enum ss_status nsys_take_device(void *context, const struct ss_database_row *row,
 				       struct ss_error *err)
 {
-	struct ss_sqlite_load *load = context;
+	struct ss_import *import = context;
 	struct ss_device device = { .id = ss_database_number(row, 8,
 							     ss_database_number(row, 0, -1)),
 				    .memory_bytes = ss_database_number(row, 2, -1) };
@@ -317,27 +262,20 @@ static enum ss_status nsys_take_device(void *context, const struct ss_database_r
 	device.warp_size = numbers[3];
 	if (warps > 0 && warps <= 1024 && device.warp_size <= 1024)
 		device.threads_per_multiprocessor = warps * device.warp_size;
-	return ss_builder_text(&load->builder, name ? name : "", length, &device.name) &&
-			       ss_builder_add_device(&load->builder, &device)
-		       ? SS_OK
-		       : ss_fail_memory(err, "the devices");
+	return ss_import_add_device(import, &device, name, length, err);
 }
-
-static const char *const start_columns[] = { "utcEpochNs", NULL };
 
 static enum ss_status nsys_take_start(void *context, const struct ss_database_row *row,
 				      struct ss_error *err)
 {
-	struct ss_sqlite_load *load = context;
+	struct ss_import *import = context;
 	int64_t start_ns = ss_database_number(row, 0, 0);
 
 	(void)err;
 	if (start_ns >= SS_WALL_CLOCK_MIN)
-		load->builder.trace->info.base_time_ns = start_ns;
+		import->builder.trace->info.base_time_ns = start_ns;
 	return SS_OK;
 }
-
-static const char *const export_columns[] = { "name", "value", NULL };
 
 static enum ss_status nsys_check_version(void *context, const struct ss_database_row *row,
 					 struct ss_error *err)
@@ -355,13 +293,11 @@ static enum ss_status nsys_check_version(void *context, const struct ss_database
 
 /* --- processes --------------------------------------------------------------------------- */
 
-static const char *const process_columns[] = { "globalPid", NULL };
-
 static enum ss_status nsys_take_process(void *context, const struct ss_database_row *row,
 					struct ss_error *err)
 {
-	struct ss_sqlite_load *load = context;
-	struct nsys_load *nsys = load->own;
+	struct ss_import *import = context;
+	struct nsys_load *nsys = import->own;
 	int64_t process = NSYS_PROCESS(ss_database_number(row, 0, 0));
 	uint32_t low = 0, high = nsys->process_count;
 
@@ -380,99 +316,88 @@ static enum ss_status nsys_take_process(void *context, const struct ss_database_
 }
 
 #define CUPTI(table) "CUPTI_ACTIVITY_KIND_" table
+#define OF_DEVICE "start end deviceId streamId correlationId globalPid "
+#define OF_KERNEL                                                            \
+	OF_DEVICE "demangledName shortName gridX gridY gridZ blockX blockY " \
+		  "blockZ registersPerThread staticSharedMemory "            \
+		  "dynamicSharedMemory graphId graphNodeId"
 
 /* What is read, in this order; the first ones are of devices. */
 static const struct {
-	const char *table;
-	const char *const *columns;
+	const char *table, *columns;
 	ss_database_visit *take;
 	bool has_processes;
 } tables[] = {
-	{ CUPTI("KERNEL"), kernel_columns, nsys_take_kernel, true },
-	{ CUPTI("GRAPH_TRACE"), kernel_columns, nsys_take_kernel, true },
-	{ CUPTI("MEMCPY"), copy_columns, nsys_take_copy, true },
-	{ CUPTI("MEMSET"), set_columns, nsys_take_set, true },
-	{ CUPTI("RUNTIME"), call_columns, nsys_take_call, false },
-	{ CUPTI("OVERHEAD"), overhead_columns, nsys_take_overhead, false },
-	{ "ThreadNames", thread_columns, nsys_take_thread, false },
-	{ "TARGET_INFO_GPU", device_columns, nsys_take_device, false },
-	{ "TARGET_INFO_SESSION_START_TIME", start_columns, nsys_take_start, false },
+	{ CUPTI("KERNEL"), OF_KERNEL, nsys_take_kernel, true },
+	{ CUPTI("GRAPH_TRACE"), OF_KERNEL, nsys_take_kernel, true },
+	{ CUPTI("MEMCPY"), OF_DEVICE "bytes copyKind srcKind dstKind", nsys_take_memory, true },
+	{ CUPTI("MEMSET"), OF_DEVICE "bytes copyKind memKind", nsys_take_memory, true },
+	{ CUPTI("RUNTIME"), "start end globalTid correlationId nameId eventClass",
+	  .take = nsys_take_call },
+	{ CUPTI("OVERHEAD"), "start end globalTid overheadType", .take = nsys_take_overhead },
+	{ "ThreadNames", "globalTid nameId", .take = nsys_take_thread },
+	{ "TARGET_INFO_GPU",
+	  "id name totalMemory computeMajor computeMinor smCount threadsPerWarp maxWarpsPerSm "
+	  "cuDevice",
+	  .take = nsys_take_device },
+	{ "TARGET_INFO_SESSION_START_TIME", "utcEpochNs", .take = nsys_take_start },
 };
 
 static enum ss_status nsys_find_processes(struct nsys_load *nsys, struct ss_error *err)
 {
 	for (size_t i = 0; i < SS_COUNT(tables); i++)
 		if (tables[i].has_processes)
-			SS_TRY(ss_sqlite_each(nsys->load, tables[i].table, process_columns,
+			SS_TRY(ss_sqlite_each(nsys->import, tables[i].table, "globalPid",
 					      nsys_take_process, err));
 	return SS_OK;
 }
 
 static enum ss_status nsys_read(struct nsys_load *nsys, struct ss_error *err)
 {
-	struct ss_sqlite_load *load = nsys->load;
-	uint32_t part = load->options->part;
+	struct ss_import *import = nsys->import;
+	uint32_t part = import->options->part;
 
-	SS_TRY(ss_sqlite_each(load, "META_DATA_EXPORT", export_columns, nsys_check_version, err));
+	SS_TRY(ss_sqlite_each(import, "META_DATA_EXPORT", "name value", nsys_check_version, err));
+	import->builder.trace->info.recorder = SS_RECORDER_NSYS;
 	SS_TRY(nsys_find_processes(nsys, err));
 	nsys->is_part = part && part <= nsys->process_count && nsys->process_count > 1;
 	if (nsys->is_part) {
 		nsys->process = nsys->processes[part - 1];
 		/* launchers start the processes of a machine in the order of their ranks */
-		load->builder.trace->info.rank = part - 1;
+		import->builder.trace->info.rank = part - 1;
 	}
-	SS_TRY(ss_sqlite_read_texts(load, "StringIds", "id", "value", err));
+	SS_TRY(ss_sqlite_read_texts(import, 0, "StringIds", "id value", err));
 	for (size_t i = 0; i < SS_COUNT(tables); i++)
-		SS_TRY(ss_sqlite_each(load, tables[i].table, tables[i].columns, tables[i].take,
+		SS_TRY(ss_sqlite_each(import, tables[i].table, tables[i].columns, tables[i].take,
 				      err));
 	return nsys_read_nvtx(nsys, err);
 }
 
-static enum ss_status nsys_open(struct ss_sqlite_load *load, struct ss_error *err)
+static enum ss_status nsys_read_file(struct ss_import *import, struct ss_error *err)
 {
-	struct nsys_load *nsys = ss_memory_zeroed(load->batch.memory, sizeof(*nsys));
+	struct nsys_load nsys = { .import = import };
+	enum ss_status status;
 
-	if (!nsys)
-		return ss_fail_memory(err, "the processes");
-	nsys->load = load;
-	load->own = nsys;
-	return SS_OK;
-}
-
-static void nsys_close(struct nsys_load *nsys)
-{
-	struct ss_memory *memory = nsys->load->batch.memory;
-
-	ss_memory_free(memory, nsys->schemas,
-		       (size_t)nsys->schema_capacity * sizeof(*nsys->schemas));
-	ss_memory_free(memory, nsys->communicators,
-		       (size_t)nsys->communicator_capacity * sizeof(*nsys->communicators));
-	ss_memory_free(memory, nsys, sizeof(*nsys));
-}
-
-static enum ss_status nsys_load(struct ss_sqlite_load *load, struct ss_error *err)
-{
-	enum ss_status status = nsys_open(load, err);
-
-	if (status == SS_OK) {
-		status = nsys_read(load->own, err);
-		nsys_close(load->own);
-	}
+	import->own = &nsys;
+	status = nsys_read(&nsys, err);
+	ss_memory_free(import->memory, nsys.schemas,
+		       (size_t)nsys.schema_capacity * sizeof(*nsys.schemas));
+	ss_memory_free(import->memory, nsys.communicators,
+		       (size_t)nsys.communicator_capacity * sizeof(*nsys.communicators));
+	import->own = NULL;
 	return status;
 }
 
-static enum ss_status nsys_count_parts(struct ss_sqlite_load *load, uint32_t *out,
-				       struct ss_error *err)
+static uint32_t nsys_count_parts(struct ss_import *import)
 {
-	enum ss_status status = nsys_open(load, err);
-	struct nsys_load *nsys = load->own;
+	struct nsys_load nsys = { .import = import };
+	uint32_t count = 1;
 
-	if (status != SS_OK)
-		return status;
-	status = nsys_find_processes(nsys, err);
-	*out = nsys->process_count ? nsys->process_count : 1;
-	nsys_close(nsys);
-	return status;
+	import->own = &nsys;
+	if (nsys_find_processes(&nsys, NULL) == SS_OK && nsys.process_count)
+		count = nsys.process_count;
+	import->own = NULL;
+	return count;
 }
 
 static bool nsys_matches(const struct ss_database *database)
@@ -485,5 +410,5 @@ static bool nsys_matches(const struct ss_database *database)
 const struct ss_sqlite_kind ss_sqlite_kind_nsys = {
 	.matches = nsys_matches,
 	.count_parts = nsys_count_parts,
-	.load = nsys_load,
+	.read = nsys_read_file,
 };

@@ -25,7 +25,7 @@ struct nsys_communicator {
 };
 
 struct nsys_load {
-	struct ss_sqlite_load *load;
+	struct ss_import *import;
 	int64_t processes[NSYS_PROCESSES_MAX]; /* ascending */
 	uint32_t process_count;
 	bool is_part; /* only this process is wanted: */
@@ -43,6 +43,9 @@ struct nsys_load {
 
 /* Whether events of that process or thread are wanted. */
 bool nsys_is_wanted(const struct nsys_load *nsys, int64_t global);
+
+/* Start, end and thread, the first three columns. */
+struct ss_named_slice nsys_thread_slice(const struct ss_database_row *row);
 
 /* nvtx.c: ranges of the program, operators among them, and what NCCL says of its calls. */
 SS_MUST_USE

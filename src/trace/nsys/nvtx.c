@@ -19,8 +19,6 @@
 
 /* --- payloads ------------------------------------------------------------------------------ */
 
-static const char *const entry_columns[] = { "schemaId", "name", "type", "offset", NULL };
-
 /* Bytes of a number by its type (nvToolsExtPayload.h: NVTX_PAYLOAD_ENTRY_TYPE_*); 0: another. */
 static int32_t payload_width(int64_t type)
 {
@@ -59,8 +57,8 @@ static enum ss_status payload_take_entry(void *context, const struct ss_database
 {
 	static const char *const names[NSYS_FIELDS] = { "NCCL communicator ID",
 							"Message size [bytes]", "No. of ranks" };
-	struct ss_sqlite_load *load = context;
-	struct nsys_load *nsys = load->own;
+	struct ss_import *import = context;
+	struct nsys_load *nsys = import->own;
 	int64_t id = ss_database_number(row, 0, -1), offset = ss_database_number(row, 3, 0);
 	struct nsys_schema *schema = payload_find_schema(nsys, id);
 	size_t length;
@@ -72,7 +70,7 @@ static enum ss_status payload_take_entry(void *context, const struct ss_database
 		if (!schema) {
 			if (nsys->schema_count == SCHEMAS_MAX)
 				return SS_OK;
-			if (!ss_memory_reserve(load->batch.memory, (void **)&nsys->schemas,
+			if (!ss_memory_reserve(import->memory, (void **)&nsys->schemas,
 					       &nsys->schema_capacity,
 					       (size_t)nsys->schema_count + 1,
 					       sizeof(*nsys->schemas)))
@@ -113,8 +111,6 @@ static const struct nsys_schema *payload_schema(const struct nsys_load *nsys, co
 	return payload_find_schema(nsys, id);
 }
 
-static const char *const payload_columns[] = { "binaryData", NULL };
-
 /* Communicators that a process can make; jobs have some hundred. */
 #define COMMUNICATORS_MAX 1024
 
@@ -130,8 +126,8 @@ static int64_t payload_ranks(const struct nsys_load *nsys, uint64_t communicator
 static enum ss_status payload_take_communicator(void *context, const struct ss_database_row *row,
 						struct ss_error *err)
 {
-	struct ss_sqlite_load *load = context;
-	struct nsys_load *nsys = load->own;
+	struct ss_import *import = context;
+	struct nsys_load *nsys = import->own;
 	size_t length;
 	const char *bytes = ss_database_text(row, 0, &length);
 	const struct nsys_schema *schema = payload_schema(nsys, bytes, length);
@@ -142,7 +138,7 @@ static enum ss_status payload_take_communicator(void *context, const struct ss_d
 	    ranks > INT32_MAX || payload_ranks(nsys, id) >= 0 ||
 	    nsys->communicator_count == COMMUNICATORS_MAX)
 		return SS_OK;
-	if (!ss_memory_reserve(load->batch.memory, (void **)&nsys->communicators,
+	if (!ss_memory_reserve(import->memory, (void **)&nsys->communicators,
 			       &nsys->communicator_capacity, (size_t)nsys->communicator_count + 1,
 			       sizeof(*nsys->communicators)))
 		return ss_fail_memory(err, "the communicators");
@@ -182,7 +178,7 @@ static void nvtx_add_collective(struct nsys_load *nsys, uint32_t event, const ch
 				size_t name_length, const char *bytes, size_t length)
 {
 	const struct nsys_schema *schema = payload_schema(nsys, bytes, length);
-	struct ss_batch *batch = &nsys->load->batch;
+	struct ss_batch *batch = &nsys->import->batch;
 	const struct collective *known = NULL;
 	struct ss_comm_args args = { .src_rank = -1, .dst_rank = -1 };
 	uint64_t communicator, size;
@@ -212,9 +208,6 @@ static void nvtx_add_collective(struct nsys_load *nsys, uint32_t event, const ch
 }
 
 /* --- ranges -------------------------------------------------------------------------------- */
-
-static const char *const range_columns[] = { "start",  "end",        "eventType", "globalTid",
-					     "textId", "binaryData", "text",      NULL };
 
 /* ENUM_NSYS_EVENT_TYPE: NvtxPushPopRange, NvtxStartEndRange, and the same of nvtxt files. */
 enum nvtx_type { PUSH_POP = 59, START_END = 60, TEXT_PUSH_POP = 70, TEXT_START_END = 71 };
@@ -289,17 +282,11 @@ static uint32_t nvtx_op_args(struct ss_batch *batch, const struct nvtx_tags *tag
 static enum ss_status nvtx_take_range(void *context, const struct ss_database_row *row,
 				      struct ss_error *err)
 {
-	struct ss_sqlite_load *load = context;
-	struct nsys_load *nsys = load->own;
-	struct ss_batch *batch = &load->batch;
-	int64_t type = ss_database_number(row, 2, 0), global = ss_database_number(row, 3, 0);
-	struct ss_named_slice slice = {
-		.start_ns = ss_database_number(row, 0, INT64_MIN),
-		.end_ns = ss_database_number(row, 1, INT64_MIN),
-		.pid = NSYS_PID(global),
-		.tid = NSYS_TID(global),
-		.args = SS_NO_ARGS,
-	};
+	struct ss_import *import = context;
+	struct nsys_load *nsys = import->own;
+	struct ss_batch *batch = &import->batch;
+	struct ss_named_slice slice = nsys_thread_slice(row);
+	int64_t type = ss_database_number(row, 3, 0);
 	struct nvtx_tags tags;
 	const char *payload;
 	size_t payload_length;
@@ -308,7 +295,7 @@ static enum ss_status nvtx_take_range(void *context, const struct ss_database_ro
 	(void)err;
 	if ((type != PUSH_POP && type != START_END && type != TEXT_PUSH_POP &&
 	     type != TEXT_START_END) ||
-	    !nsys_is_wanted(nsys, global))
+	    !nsys_is_wanted(nsys, ss_database_number(row, 2, 0)))
 		return SS_OK;
 	if (ss_database_is_null(row, 1)) {
 		ss_quality_add(&batch->quality, SS_ODD_BEGIN_WITHOUT_END, 1);
@@ -316,8 +303,8 @@ static enum ss_status nvtx_take_range(void *context, const struct ss_database_ro
 	}
 	slice.name = ss_database_text(row, 6, &slice.name_length);
 	if (!slice.name)
-		slice.name = ss_sqlite_text_of(load, ss_database_number(row, 4, -1),
-					       &slice.name_length);
+		slice.name = ss_import_text(import, 0, ss_database_number(row, 4, -1),
+					    &slice.name_length);
 	slice.category = "user_annotation";
 	if (nvtx_read_tags(slice.name, slice.name_length, &tags)) {
 		slice.category = "cpu_op";
@@ -348,16 +335,16 @@ static enum ss_status nvtx_take_range(void *context, const struct ss_database_ro
 enum ss_status nsys_read_nvtx(struct nsys_load *nsys, struct ss_error *err)
 {
 	static const char *const names[] = { "NVTX_EVENTS_V3", "NVTX_EVENTS_V2", "NVTX_EVENTS" };
-	struct ss_sqlite_load *load = nsys->load;
+	struct ss_import *import = nsys->import;
 	const char *table = NULL;
 
 	for (size_t i = 0; i < SS_COUNT(names) && !table; i++)
-		if (ss_database_has(load->database, names[i]))
+		if (ss_database_has(import->database, names[i]))
 			table = names[i];
-	SS_TRY(ss_sqlite_each(load, "NVTX_PAYLOAD_SCHEMA_ENTRIES", entry_columns,
+	SS_TRY(ss_sqlite_each(import, "NVTX_PAYLOAD_SCHEMA_ENTRIES", "schemaId name type offset",
 			      payload_take_entry, err));
 	if (nsys->schema_count)
-		SS_TRY(ss_sqlite_each(load, table, payload_columns, payload_take_communicator,
-				      err));
-	return ss_sqlite_each(load, table, range_columns, nvtx_take_range, err);
+		SS_TRY(ss_sqlite_each(import, table, "binaryData", payload_take_communicator, err));
+	return ss_sqlite_each(import, table, "start end globalTid eventType textId binaryData text",
+			      nvtx_take_range, err);
 }

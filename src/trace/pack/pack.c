@@ -243,6 +243,7 @@ static void pack_info(struct trace_packing *packing)
 		.with_modules = info->with_modules,
 		.with_flops = info->with_flops,
 		.is_array = info->is_array,
+		.recorder = (uint8_t)info->recorder,
 	};
 	memcpy(out->run, info->run, sizeof(out->run));
 }

@@ -119,7 +119,7 @@ struct ss_pack_info {
 	uint32_t run[SS_RUN_FACTS];
 	uint32_t step_anchor;
 	uint8_t record_shapes, profile_memory, with_stack, with_modules, with_flops, is_array;
-	uint8_t padding[2];
+	uint8_t recorder, padding;
 };
 
 struct ss_pack_category {

@@ -122,6 +122,8 @@ static enum ss_status unpack_info(const struct ss_unpacked *parts, struct ss_tra
 	info->with_modules = from->with_modules != 0;
 	info->with_flops = from->with_flops != 0;
 	info->is_array = from->is_array != 0;
+	info->recorder = from->recorder < SS_RECORDERS ? (enum ss_recorder)from->recorder
+						       : SS_RECORDER_TORCH;
 	trace->origin_ns = from->origin_ns;
 	trace->span_ns = from->span_ns;
 	trace->event_count = from->event_count;

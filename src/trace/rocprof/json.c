@@ -6,63 +6,12 @@
  * The names can stand behind the records, so the text is kept until it is read. Of the metadata
  * only the process id is taken: command, host and configuration stay in the file.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
-#include "base/sort.h"
-#include "trace/builder.h"
-#include "trace/finish/finish.h"
-#include "trace/formats.h"
+#include "read/json.h"
 #include "trace/rocprof/rocprof.h"
 
-#define FIRST_BYTES ((size_t)1 << 20)
-
-/* A name of the file by its number. */
-struct json_name {
-	int64_t key;
-	struct ss_json_span text;
-};
-
-struct json_names {
-	struct json_name *items;
-	uint32_t count, capacity;
-};
-
-struct rocprof_load {
-	struct ss_source *source;
-	const struct ss_load_options *options;
-	struct ss_memory *memory;
-	struct ss_builder builder;
-	struct ss_batch batch;
-	char *text;
-	size_t length, capacity;
-	/* of one process */
-	int64_t number, pid;
-	struct json_names kernels;    /* by kernel_id */
-	struct json_names operations; /* by kind << 32 | operation */
-	struct json_names apis;       /* by kind */
-	struct json_names messages;   /* of markers, by correlation */
-	struct ss_records agents;     /* struct json_agent */
-	char *name;                   /* without its escapes */
-	size_t name_capacity;
-};
-
-struct json_agent {
-	int64_t handle, index, is_gpu;
-};
-
 /* --- values ---------------------------------------------------------------------------------- */
-
-/* What stands behind the bracket; nothing where there is no value. */
-static struct ss_json json_inside_span(const struct ss_json_span *span)
-{
-	if (span->type != SS_JSON_ARRAY && span->type != SS_JSON_OBJECT)
-		return (struct ss_json){ .at = "", .end = "", .whole = true };
-	return (struct ss_json){ .at = span->text + 1,
-				 .end = span->text + span->length,
-				 .whole = true };
-}
 
 /* The next member of an object; false: the end, or not JSON. */
 static bool json_next(struct ss_json *json, bool *first, struct ss_json_span *key,
@@ -77,7 +26,7 @@ static bool json_next(struct ss_json *json, bool *first, struct ss_json_span *ke
 
 static struct ss_json_span json_member(const struct ss_json_span *object, const char *name)
 {
-	struct ss_json json = json_inside_span(object);
+	struct ss_json json = ss_json_inside(object, false);
 	struct ss_json_span key, value;
 	bool first = true;
 
@@ -87,450 +36,255 @@ static struct ss_json_span json_member(const struct ss_json_span *object, const 
 	return (struct ss_json_span){ 0 };
 }
 
-static int64_t json_number(const struct ss_json_span *span, int64_t fallback)
-{
-	int64_t value;
+/* --- rows ------------------------------------------------------------------------------------ */
 
-	return span->type != SS_JSON_NONE && ss_json_i64(span, &value) ? value : fallback;
-}
-
-typedef enum ss_status json_visit(struct rocprof_load *load, const struct ss_json_span *item,
-				  int64_t index, struct ss_error *err);
-
-static enum ss_status json_each(struct rocprof_load *load, const struct ss_json_span *array,
-				json_visit *visit, struct ss_error *err)
-{
-	struct ss_json json = json_inside_span(array);
-	struct ss_json_span item;
-	bool more = array->type == SS_JSON_ARRAY;
-
-	for (int64_t index = 0; more; index++) {
-		if (ss_json_item(&json, index == 0, &more) != SS_JSON_OK ||
-		    (more && ss_json_value(&json, &item) != SS_JSON_OK)) {
-			ss_quality_add(&load->batch.quality, SS_ODD_BAD_EVENT, 1);
-			return SS_OK;
-		}
-		if (more)
-			SS_TRY(visit(load, &item, index, err));
-	}
-	return SS_OK;
-}
-
-/* --- names ----------------------------------------------------------------------------------- */
-
-static enum ss_status json_add_name(struct rocprof_load *load, struct json_names *names,
-				    int64_t key, struct ss_json_span text, struct ss_error *err)
-{
-	if (text.type != SS_JSON_STRING)
-		return SS_OK;
-	if (!ss_memory_reserve(load->memory, (void **)&names->items, &names->capacity,
-			       (size_t)names->count + 1, sizeof(*names->items)))
-		return ss_fail_memory(err, "the names of the events");
-	names->items[names->count++] = (struct json_name){ key, text };
-	return SS_OK;
-}
-
-SS_COMPARATOR(name_compare_key, struct json_name, SS_ASCENDING(key) SS_ASCENDING(text.text))
-
-static void json_sort_names(struct json_names *names)
-{
-	if (names->count)
-		qsort(names->items, names->count, sizeof(*names->items), name_compare_key);
-}
-
-static struct ss_json_span json_find_name(const struct json_names *names, int64_t key)
-{
-	uint32_t low = 0, high = names->count;
-
-	SS_SEARCH(low, high, at, names->items[at].key < key);
-	return low < names->count && names->items[low].key == key ? names->items[low].text
-								  : (struct ss_json_span){ 0 };
-}
-
-static enum ss_status json_take_kernel(struct rocprof_load *load, const struct ss_json_span *item,
-				       int64_t index, struct ss_error *err)
-{
-	struct ss_json_span id = json_member(item, "kernel_id");
-	struct ss_json_span name = json_member(item, "formatted_kernel_name");
-
-	(void)index;
-	if (!name.length)
-		name = json_member(item, "kernel_name");
-	return json_add_name(load, &load->kernels, json_number(&id, -1), name, err);
-}
-
-static enum ss_status json_take_message(struct rocprof_load *load, const struct ss_json_span *item,
-					int64_t index, struct ss_error *err)
-{
-	struct ss_json_span key = json_member(item, "key");
-
-	(void)index;
-	return json_add_name(load, &load->messages, json_number(&key, -1),
-			     json_member(item, "value"), err);
-}
-
-static enum ss_status json_take_operation(struct rocprof_load *load,
-					  const struct ss_json_span *item, int64_t index,
-					  struct ss_error *err)
-{
-	/* the kind whose list this is was added last */
-	int64_t kind = load->apis.items[load->apis.count - 1].key;
-
-	return json_add_name(load, &load->operations, kind << 32 | index, *item, err);
-}
-
-static enum ss_status json_take_api(struct rocprof_load *load, const struct ss_json_span *item,
-				    int64_t index, struct ss_error *err)
-{
-	struct ss_json_span list = json_member(item, "operations"),
-			    name = json_member(item, "kind");
-
-	/* more kinds than any version has would not fit into the keys */
-	if (name.type != SS_JSON_STRING || index >= INT16_MAX)
-		return SS_OK;
-	SS_TRY(json_add_name(load, &load->apis, index, name, err));
-	return json_each(load, &list, json_take_operation, err);
-}
-
-static enum ss_status json_take_agent(struct rocprof_load *load, const struct ss_json_span *item,
-				      int64_t index, struct ss_error *err)
-{
-	struct ss_json_span id = json_member(item, "id"), handle = json_member(&id, "handle");
-	struct ss_json_span type = json_member(item, "type"),
-			    name = json_member(item, "product_name");
-	struct ss_json_span place = json_member(item, "logical_node_type_id");
-	struct ss_json_span units = json_member(item, "cu_count");
-	struct json_agent agent = { json_number(&handle, -1), json_number(&place, index),
-				    json_number(&type, 0) == 2 };
-	struct ss_device device = { .id = agent.index, .memory_bytes = -1 };
-	int64_t count = json_number(&units, 0);
-
-	if (ss_records_add(&load->agents, &agent) == SS_NO_ID)
-		return ss_fail_memory(err, "the devices");
-	if (!agent.is_gpu)
-		return SS_OK;
-	device.multiprocessors = count > 0 && count <= INT32_MAX ? (int32_t)count : 0;
-	return ss_builder_text(&load->builder, name.length ? name.text : "", name.length,
-			       &device.name) &&
-			       ss_builder_add_device(&load->builder, &device)
-		       ? SS_OK
-		       : ss_fail_memory(err, "the devices");
-}
-
-static const struct json_agent *json_find_agent(const struct rocprof_load *load, int64_t handle)
-{
-	static const struct json_agent none = { -1, 0, 0 };
-
-	for (uint32_t i = 0; i < load->agents.count; i++) {
-		const struct json_agent *agent = ss_records_at(&load->agents, i);
-
-		if (agent->handle == handle)
-			return agent;
-	}
-	return &none;
-}
-
-/* --- records --------------------------------------------------------------------------------- */
-
-/* Numbers of a record, by the object that holds them and by name. */
-enum json_field {
-	AT_START,
-	AT_END,
-	AT_KIND,
-	AT_OPERATION,
-	AT_THREAD,
-	AT_CORRELATION,
-	AT_AGENT,
-	AT_QUEUE,
-	AT_STREAM,
-	AT_KERNEL,
-	AT_LDS,
-	AT_GROUP_X,
-	AT_GROUP_Y,
-	AT_GROUP_Z,
-	AT_GRID_X,
-	AT_GRID_Y,
-	AT_GRID_Z,
-	AT_TO,
-	AT_FROM,
-	AT_BYTES,
-	AT_FIELDS,
-};
-
-static const struct {
-	const char *object, *name;
-} fields[AT_FIELDS] = {
-	[AT_START] = { "", "start_timestamp" },
-	[AT_END] = { "", "end_timestamp" },
-	[AT_KIND] = { "", "kind" },
-	[AT_OPERATION] = { "", "operation" },
-	[AT_THREAD] = { "", "thread_id" },
-	[AT_CORRELATION] = { "correlation_id", "internal" },
-	[AT_AGENT] = { "agent_id", "handle" },
-	[AT_QUEUE] = { "queue_id", "handle" },
-	[AT_STREAM] = { "stream_id", "handle" },
-	[AT_KERNEL] = { "dispatch_info", "kernel_id" },
-	[AT_LDS] = { "dispatch_info", "group_segment_size" },
-	[AT_GROUP_X] = { "workgroup_size", "x" },
-	[AT_GROUP_Y] = { "workgroup_size", "y" },
-	[AT_GROUP_Z] = { "workgroup_size", "z" },
-	[AT_GRID_X] = { "grid_size", "x" },
-	[AT_GRID_Y] = { "grid_size", "y" },
-	[AT_GRID_Z] = { "grid_size", "z" },
-	[AT_TO] = { "dst_agent_id", "handle" },
-	[AT_FROM] = { "src_agent_id", "handle" },
-	[AT_BYTES] = { "", "bytes" },
+struct json_row {
+	struct ss_database_row row;
+	const char *columns;   /* "kind correlation_id.internal": members of members */
+	struct ss_arena texts; /* without their escapes */
+	bool failed;           /* no memory */
 };
 
 /* Objects in one another: dispatch_info.agent_id.handle. */
-#define RECORD_DEPTH_MAX 3
+#define PATH_DEPTH_MAX 3
+#define PATH_BYTES_MAX 64
 
-static void json_read_fields(const struct ss_json_span *object, const struct ss_json_span *within,
-			     int depth, int64_t out[AT_FIELDS])
+static void json_set_cell(struct json_row *out, struct ss_database_cell *cell,
+			  const struct ss_json_span *value)
 {
-	struct ss_json json = json_inside_span(object);
+	char *text;
+
+	cell->is_number = value->type == SS_JSON_BARE && ss_json_i64(value, &cell->number);
+	if (value->type == SS_JSON_BARE)
+		return;
+	cell->text = value->text;
+	cell->length = value->length;
+	if (!value->escaped)
+		return;
+	text = ss_arena_alloc(&out->texts, value->length, 1);
+	out->failed |= !text;
+	cell->length = text ? ss_json_text(value, text) : 0;
+	cell->text = text;
+}
+
+/* Fills the cells of an object's members, whose names begin with `path`. */
+static void json_fill(struct json_row *out, const struct ss_json_span *object, char *path,
+		      size_t path_length, int depth)
+{
+	struct ss_json json = ss_json_inside(object, false);
 	struct ss_json_span key, value;
 	bool first = true;
 
 	while (json_next(&json, &first, &key, &value)) {
-		if (value.type == SS_JSON_OBJECT && depth < RECORD_DEPTH_MAX)
-			json_read_fields(&value, &key, depth + 1, out);
-		for (int i = 0; i < AT_FIELDS; i++)
-			if (ss_json_is(&key, fields[i].name) &&
-			    ss_json_is(within, fields[i].object))
-				out[i] = json_number(&value, out[i]);
-	}
-}
+		size_t length = path_length + key.length, word;
+		const char *at = out->columns;
 
-static void json_set_name(struct rocprof_load *load, const struct ss_json_span *text,
-			  struct ss_named_slice *slice)
-{
-	char *moved;
-
-	slice->name = text->length ? text->text : "";
-	slice->name_length = text->length;
-	if (!text->escaped)
-		return;
-	if (text->length > load->name_capacity) {
-		moved = ss_memory_resize(load->memory, load->name, load->name_capacity,
-					 text->length);
-		if (!moved) {
-			load->batch.out_of_memory = true;
-			return;
+		if (length + 2 > PATH_BYTES_MAX)
+			continue;
+		memcpy(path + path_length, key.text, key.length);
+		if (value.type == SS_JSON_OBJECT && depth < PATH_DEPTH_MAX) {
+			path[length] = '.';
+			json_fill(out, &value, path, length + 1, depth + 1);
+			continue;
 		}
-		load->name = moved;
-		load->name_capacity = text->length;
-	}
-	slice->name_length = ss_json_text(text, load->name);
-	slice->name = load->name;
-}
-
-/* A dispatch, a copy or a call: the list that it stands in says which. */
-enum json_list { LIST_DISPATCHES, LIST_COPIES, LIST_CALLS };
-
-static void json_describe(struct rocprof_load *load, enum json_list list,
-			  const int64_t at[AT_FIELDS], struct ss_named_slice *slice)
-{
-	const struct json_agent *to = json_find_agent(load, at[AT_TO]);
-	struct ss_copy_args copy = { at[AT_BYTES] };
-	struct ss_json_span text = json_find_name(&load->operations,
-						  at[AT_KIND] << 32 | at[AT_OPERATION]);
-	struct ss_json_span api = json_find_name(&load->apis, at[AT_KIND]);
-	struct ss_json_span message = json_find_name(&load->messages, at[AT_CORRELATION]);
-
-	slice->tid = at[AT_STREAM] >= 0 ? at[AT_STREAM] : at[AT_QUEUE];
-	if (list == LIST_DISPATCHES) {
-		text = json_find_name(&load->kernels, at[AT_KERNEL]);
-		slice->category = "kernel";
-		slice->pid = json_find_agent(load, at[AT_AGENT])->index;
-		slice->args = rocprof_kernel_args(&load->batch, &at[AT_GRID_X], &at[AT_GROUP_X],
-						  at[AT_LDS]);
-		json_set_name(load, &text, slice);
-	} else if (list == LIST_COPIES) {
-		slice->category = "gpu_memcpy";
-		slice->pid = (to->is_gpu ? to : json_find_agent(load, at[AT_FROM]))->index;
-		slice->name = rocprof_copy_name(text.length ? text.text : "", text.length);
-		slice->name_length = strlen(slice->name);
-		slice->args = ss_batch_record(&load->batch, &load->batch.copy_args, &copy);
-	} else {
-		slice->category = rocprof_category(api.length ? api.text : "", api.length);
-		slice->pid = load->pid;
-		slice->tid = at[AT_THREAD];
-		json_set_name(load, message.length ? &message : &text, slice);
-		if (slice->category[0] != 'c')
-			slice->id = 0;
+		for (int i = 0; *at; i++, at += word + (at[word] == ' ')) {
+			word = strcspn(at, " ");
+			if (word == length && memcmp(at, path, length) == 0)
+				json_set_cell(out, &out->row.cells[i], &value);
+		}
 	}
 }
 
-static enum ss_status json_take_record(struct rocprof_load *load, const struct ss_json_span *item,
-				       enum json_list list, struct ss_error *err)
+/* Visits the items of the array `list`; objects are rows, others have one cell. */
+static enum ss_status json_each(struct ss_import *import, const struct ss_json_span *list,
+				const char *columns, ss_database_visit *visit, struct ss_error *err)
 {
-	static const struct ss_json_span top = { "", 0, SS_JSON_STRING, 0 };
-	int64_t at[AT_FIELDS];
-	struct ss_named_slice slice = { .args = SS_NO_ARGS };
+	struct ss_json json = ss_json_inside(list, false);
+	enum ss_status status = SS_OK;
+	struct ss_json_span item;
+	bool more = list->type == SS_JSON_ARRAY;
+	char path[PATH_BYTES_MAX];
 
-	for (int i = 0; i < AT_FIELDS; i++)
-		at[i] = -1;
-	at[AT_START] = at[AT_END] = INT64_MIN;
-	if (item->type == SS_JSON_OBJECT)
-		json_read_fields(item, &top, 0, at);
-	if (at[AT_KIND] < 0 || at[AT_KIND] > INT16_MAX || at[AT_OPERATION] > INT32_MAX)
-		at[AT_KIND] = 0;
-	slice.start_ns = at[AT_START];
-	slice.end_ns = at[AT_END];
-	if (at[AT_CORRELATION] > 0 && at[AT_CORRELATION] <= UINT32_MAX)
-		slice.id = load->number << 32 | at[AT_CORRELATION];
-	json_describe(load, list, at, &slice);
-	ss_batch_add_named(&load->batch, &slice);
-	if (load->batch.events_count < 65536 && !load->batch.out_of_memory)
+	for (bool first = true; more && status == SS_OK; first = false) {
+		struct json_row out = { .columns = columns };
+
+		if (ss_json_item(&json, first, &more) != SS_JSON_OK ||
+		    (more && ss_json_value(&json, &item) != SS_JSON_OK)) {
+			ss_quality_add(&import->batch.quality, SS_ODD_BAD_EVENT, 1);
+			return SS_OK;
+		}
+		if (!more)
+			break;
+		ss_arena_init(&out.texts, import->memory);
+		if (item.type == SS_JSON_OBJECT)
+			json_fill(&out, &item, path, 0, 0);
+		else
+			json_set_cell(&out, &out.row.cells[0], &item);
+		status = out.failed ? ss_fail_memory(err, "the names of the events")
+				    : ss_import_take(import, visit, &out.row, err);
+		ss_arena_release(&out.texts);
+	}
+	return status;
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+static enum ss_status json_add_name(struct ss_import *import, enum rocprof_names list, int64_t key,
+				    const struct ss_database_row *row, int column,
+				    struct ss_error *err)
+{
+	size_t length;
+	const char *text = ss_database_text(row, column, &length);
+
+	return ss_import_add_text(import, (int)list, key, text, length, err);
+}
+
+static enum ss_status json_take_kernel(void *context, const struct ss_database_row *row,
+				       struct ss_error *err)
+{
+	return json_add_name(context, ROCPROF_KERNELS, ss_database_number(row, 0, -1), row,
+			     ss_database_is_null(row, 1) ? 2 : 1, err);
+}
+
+static enum ss_status json_take_message(void *context, const struct ss_database_row *row,
+					struct ss_error *err)
+{
+	return json_add_name(context, ROCPROF_MESSAGES, ss_database_number(row, 0, -1), row, 1,
+			     err);
+}
+
+/* An operation of the API that was added last: they are numbered as they stand. */
+static enum ss_status json_take_operation(void *context, const struct ss_database_row *row,
+					  struct ss_error *err)
+{
+	struct rocprof_load *rocprof = ((struct ss_import *)context)->own;
+
+	return json_add_name(context, ROCPROF_OPERATIONS,
+			     (rocprof->apis - 1) << 32 | rocprof->operations++, row, 0, err);
+}
+
+static enum ss_status json_take_api(void *context, const struct ss_database_row *row,
+				    struct ss_error *err)
+{
+	struct rocprof_load *rocprof = ((struct ss_import *)context)->own;
+	struct ss_json_span list = { .text = row->cells[1].text,
+				     .length = (uint32_t)row->cells[1].length,
+				     .type = SS_JSON_ARRAY };
+
+	/* more kinds than any version has would not fit into the keys */
+	if (rocprof->apis == INT16_MAX)
 		return SS_OK;
-	SS_TRY(ss_builder_add(&load->builder, &load->batch, err));
-	return ss_trace_report_load(load->options, load->source, load->builder.trace->event_count,
-				    err);
-}
-
-static enum ss_status json_take_dispatch(struct rocprof_load *load, const struct ss_json_span *item,
-					 int64_t index, struct ss_error *err)
-{
-	(void)index;
-	return json_take_record(load, item, LIST_DISPATCHES, err);
-}
-
-static enum ss_status json_take_copy(struct rocprof_load *load, const struct ss_json_span *item,
-				     int64_t index, struct ss_error *err)
-{
-	(void)index;
-	return json_take_record(load, item, LIST_COPIES, err);
-}
-
-static enum ss_status json_take_call(struct rocprof_load *load, const struct ss_json_span *item,
-				     int64_t index, struct ss_error *err)
-{
-	(void)index;
-	return json_take_record(load, item, LIST_CALLS, err);
+	rocprof->operations = 0;
+	SS_TRY(json_add_name(context, ROCPROF_APIS, rocprof->apis++, row, 0, err));
+	return list.length && list.text[0] == '['
+		       ? json_each(context, &list, "", json_take_operation, err)
+		       : SS_OK;
 }
 
 /* --- a file ---------------------------------------------------------------------------------- */
 
-static enum ss_status json_take_process(struct rocprof_load *load, const struct ss_json_span *item,
-					int64_t index, struct ss_error *err)
+#define TIMES "start_timestamp end_timestamp "
+#define DEVICE "stream_id.handle dispatch_info.queue_id.handle correlation_id.internal "
+#define CALL TIMES "thread_id operation correlation_id.internal kind"
+
+/* What is read of a process, in this order. */
+static const struct {
+	const char *object, *list; /* "": of the process itself */
+	const char *columns;
+	ss_database_visit *take;
+} lists[] = {
+	{ "", "agents", "id.handle type logical_node_type_id node_id product_name name cu_count",
+	  rocprof_take_agent },
+	{ "", "kernel_symbols", "kernel_id formatted_kernel_name kernel_name", json_take_kernel },
+	{ "strings", "buffer_records", "kind operations", json_take_api },
+	{ "strings", "marker_api", "key value", json_take_message },
+	{ "buffer_records", "kernel_dispatch",
+	  TIMES "dispatch_info.agent_id.handle " DEVICE
+		"dispatch_info.kernel_id dispatch_info.group_segment_size "
+		"dispatch_info.grid_size.x dispatch_info.grid_size.y dispatch_info.grid_size.z "
+		"dispatch_info.workgroup_size.x dispatch_info.workgroup_size.y "
+		"dispatch_info.workgroup_size.z",
+	  rocprof_take_dispatch },
+	{ "buffer_records", "memory_copy",
+	  TIMES "dst_agent_id.handle " DEVICE "operation bytes src_agent_id.handle kind",
+	  rocprof_take_copy },
+	{ "buffer_records", "hip_api", CALL, rocprof_take_region },
+	{ "buffer_records", "hsa_api", CALL, rocprof_take_region },
+	{ "buffer_records", "marker_api", CALL, rocprof_take_region },
+	{ "buffer_records", "rccl_api", CALL, rocprof_take_region },
+};
+
+static enum ss_status json_read_process(struct rocprof_load *rocprof,
+					const struct ss_json_span *process, struct ss_error *err)
 {
-	struct ss_json_span metadata = json_member(item, "metadata");
-	struct ss_json_span pid = json_member(&metadata, "pid"),
-			    strings = json_member(item, "strings");
-	struct ss_json_span records = json_member(item, "buffer_records");
-	struct ss_json_span apis = json_member(&strings, "buffer_records");
-	struct ss_json_span messages = json_member(&strings, "marker_api");
-	struct ss_json_span kernels = json_member(item, "kernel_symbols");
-	struct ss_json_span agents = json_member(item, "agents");
-	const struct {
-		const char *name;
-		json_visit *take;
-	} lists[] = {
-		{ "kernel_dispatch", json_take_dispatch },
-		{ "memory_copy", json_take_copy },
-		{ "hip_api", json_take_call },
-		{ "hsa_api", json_take_call },
-		{ "marker_api", json_take_call },
-		{ "rccl_api", json_take_call },
-	};
+	struct ss_json_span object = *process, found = json_member(process, "metadata");
+	const char *within = "";
 
-	load->number = index < INT16_MAX ? index : INT16_MAX;
-	load->pid = json_number(&pid, 0);
-	load->kernels.count = load->operations.count = load->apis.count = load->messages.count = 0;
-	SS_TRY(json_each(load, &agents, json_take_agent, err));
-	SS_TRY(json_each(load, &kernels, json_take_kernel, err));
-	SS_TRY(json_each(load, &apis, json_take_api, err));
-	SS_TRY(json_each(load, &messages, json_take_message, err));
-	json_sort_names(&load->kernels);
-	json_sort_names(&load->operations);
-	json_sort_names(&load->apis);
-	json_sort_names(&load->messages);
+	found = json_member(&found, "pid");
+	rocprof->pid = 0;
+	if (found.type == SS_JSON_BARE && !ss_json_i64(&found, &rocprof->pid))
+		rocprof->pid = 0;
+	rocprof->apis = 0;
 	for (size_t i = 0; i < SS_COUNT(lists); i++) {
-		struct ss_json_span list = json_member(&records, lists[i].name);
-
-		SS_TRY(json_each(load, &list, lists[i].take, err));
+		if (strcmp(within, lists[i].object) != 0)
+			object = json_member(process, lists[i].object);
+		within = lists[i].object;
+		found = json_member(&object, lists[i].list);
+		SS_TRY(json_each(rocprof->import, &found, lists[i].columns, lists[i].take, err));
 	}
 	return SS_OK;
 }
 
-/* Reads all of it, with the zeros that the cursor needs behind it. */
-static enum ss_status rocprof_fill(struct rocprof_load *load, struct ss_error *err)
+/* The file: an object with one member, the list of processes. */
+static enum ss_status json_read_text(struct rocprof_load *rocprof, const struct ss_whole_file *file,
+				     struct ss_error *err)
 {
-	size_t got = 1;
+	struct ss_json json = { .at = file->text, .end = file->text + file->length, .whole = true };
+	struct ss_json_span key, value;
+	bool more = true;
 
-	while (got) {
-		size_t more = load->capacity ? load->capacity : FIRST_BYTES;
-		char *moved = ss_memory_resize(load->memory, load->text, load->capacity,
-					       load->capacity + more);
-
-		if (!moved)
-			return ss_fail_memory(err, "the text of the file");
-		load->text = moved;
-		load->capacity += more;
-		SS_TRY(ss_source_fill(load->source, load->text + load->length,
-				      load->capacity - SS_PAD_BYTES - load->length, &got, err));
-		load->length += got;
-		got = load->length == load->capacity - SS_PAD_BYTES;
-	}
-	if (load->length > UINT32_MAX)
+	if (file->length > UINT32_MAX)
 		return ss_fail(err, SS_ERR_LIMIT,
 			       "JSON of rocprofv3 is read up to 4 GiB: record with 'rocprofv3 "
 			       "--output-format rocpd' and pass that file");
-	memset(load->text + load->length, 0, SS_PAD_BYTES);
-	load->builder.trace->file_bytes = load->length;
-	return SS_OK;
-}
-
-static enum ss_status rocprof_read(struct rocprof_load *load, struct ss_error *err)
-{
-	struct ss_json json;
-	struct ss_json_span key, value;
-
-	SS_TRY(rocprof_fill(load, err));
-	json = (struct ss_json){ .at = load->text,
-				 .end = load->text + load->length,
-				 .whole = true };
 	if (ss_json_expect(&json, '{') != SS_JSON_OK ||
 	    ss_json_key(&json, true, &key) != SS_JSON_OK ||
 	    ss_json_value(&json, &value) != SS_JSON_OK)
 		return ss_fail(err, SS_ERR_FORMAT,
 			       "it is JSON of rocprofv3 that is cut or damaged: copy it again");
-	SS_TRY(json_each(load, &value, json_take_process, err));
-	SS_TRY(ss_builder_add(&load->builder, &load->batch, err));
-	ss_builder_end_source(&load->builder, load->source);
-	return ss_finish(&load->builder, load->options->threads, err);
+	rocprof->import->builder.trace->file_bytes = file->length;
+	json = ss_json_inside(&value, false);
+	/* more processes than a machine runs would not fit into the ids */
+	for (; rocprof->part < INT16_MAX; rocprof->part++) {
+		if (ss_json_item(&json, !rocprof->part, &more) != SS_JSON_OK || !more ||
+		    ss_json_value(&json, &value) != SS_JSON_OK)
+			break;
+		SS_TRY(json_read_process(rocprof, &value, err));
+		rocprof_clear(rocprof);
+	}
+	return SS_OK;
 }
 
-static void rocprof_close(struct rocprof_load *load)
+static enum ss_status json_read(struct ss_import *import, struct ss_error *err)
 {
-	struct json_names *const lists[] = { &load->kernels, &load->operations, &load->apis,
-					     &load->messages };
+	struct rocprof_load rocprof = { .import = import };
+	struct ss_whole_file file = { .memory = import->memory };
+	enum ss_status status = ss_source_read_whole(import->source, &file, err);
 
-	for (size_t i = 0; i < SS_COUNT(lists); i++)
-		ss_memory_free(load->memory, lists[i]->items,
-			       (size_t)lists[i]->capacity * sizeof(*lists[i]->items));
-	ss_records_release(&load->agents);
-	ss_memory_free(load->memory, load->name, load->name_capacity);
-	ss_memory_free(load->memory, load->text, load->capacity);
-	ss_batch_release(&load->batch);
-	ss_builder_release(&load->builder);
-}
-
-static enum ss_status rocprof_load(struct ss_source *source, const struct ss_load_options *options,
-				   struct ss_trace *out, struct ss_error *err)
-{
-	struct rocprof_load load = { .source = source, .options = options, .memory = out->memory };
-	enum ss_status status = ss_builder_init(&load.builder, out, err);
-
-	if (status == SS_OK &&
-	    (!ss_batch_init(&load.batch, out->memory) ||
-	     !ss_records_init(&load.agents, out->memory, sizeof(struct json_agent))))
-		status = ss_fail_memory(err, "the events");
+	import->own = &rocprof;
 	if (status == SS_OK)
-		status = rocprof_read(&load, err);
-	rocprof_close(&load);
+		status = json_read_text(&rocprof, &file, err);
+	rocprof_clear(&rocprof);
+	import->own = NULL;
+	ss_whole_file_release(&file);
 	return status;
+}
+
+static enum ss_status rocprof_load_json(struct ss_source *source,
+					const struct ss_load_options *options, struct ss_trace *out,
+					struct ss_error *err)
+{
+	return ss_import_load(source, options, json_read, out, err);
 }
 
 static bool rocprof_matches(const char *bytes, size_t length)
@@ -545,5 +299,5 @@ static bool rocprof_matches(const char *bytes, size_t length)
 
 const struct ss_input_format ss_input_format_rocprof = {
 	.matches = rocprof_matches,
-	.load = rocprof_load,
+	.load = rocprof_load_json,
 };
