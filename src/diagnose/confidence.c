@@ -133,6 +133,33 @@ static size_t fix_length_needed(const char *fix, const bool *lacks)
 	return length;
 }
 
+/* The fix for files that torch.profiler did not record: they have ranges of NVTX or roctx. */
+static const char *fix_by_ranges(const char *fix, struct ss_arena *arena)
+{
+	static const char *const words[][2] = {
+		{ "with_stack=True names the functions; or ", "" },
+		{ "torch.profiler.record_function(", "torch.cuda.nvtx.range(" },
+	};
+	struct ss_text text = { 0 };
+	const char *copy = NULL;
+
+	while (*fix) {
+		size_t i = 0;
+
+		while (i < SS_COUNT(words) && strncmp(fix, words[i][0], strlen(words[i][0])) != 0)
+			i++;
+		if (i < SS_COUNT(words))
+			ss_text_add_string(&text, words[i][1]);
+		else
+			ss_text_add(&text, fix, 1);
+		fix += i < SS_COUNT(words) ? strlen(words[i][0]) : 1;
+	}
+	if (!ss_text_failed(&text))
+		copy = ss_arena_copy(arena, text.data, text.length);
+	ss_text_release(&text);
+	return copy;
+}
+
 static bool finding_ask_for_lacking(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 				    struct ss_finding *finding)
 {
@@ -148,6 +175,9 @@ static bool finding_ask_for_lacking(struct ss_diagnosis *diagnosis, const struct
 	length = fix_length_needed(finding->fix, lacks);
 	if (finding->fix[length])
 		finding->fix = ss_arena_copy(&diagnosis->arena, finding->fix, length);
+	if (finding->fix && *finding->fix &&
+	    job->files[diagnosis->files[finding->ranks[0]]].recording.recorder != SS_RECORDER_TORCH)
+		finding->fix = fix_by_ranges(finding->fix, &diagnosis->arena);
 	return is_whole && finding->fix;
 }
 

@@ -94,15 +94,29 @@ def check_json(path):
     return wanted["kernel"][0]
 
 
+def check_words(path):
+    """No text asks for settings of torch.profiler, nor doubts the clock of one file."""
+    for command in ("diagnose", "quality", "modules", "copies", "kernels", "stacks", "operators",
+                    "memory-ops", "clocks", "syncs"):
+        done = run(command, path)
+        text = " ".join(done.stdout.split())
+        for word in ("ProfilerActivity", "profile(", "prof.step", "with_stack", "profile_memory",
+                     "be compared", "no collective in common"):
+            assert word not in text, f"{command} {path}: {word} in {text}"
+
+
 def check_real():
     if not INPUTS.is_dir():
         return "no real files"
     for path in sorted((INPUTS / "nsys").glob("*.sqlite")):
         check_nsys(path)
+        check_words(path)
     healthy = json.loads(run(INPUTS / "nsys/healthy_1pct.sqlite", "--format", "json").stdout)
     levels = [finding["level"] for finding in healthy["findings"]]
     assert "warning" not in levels and "problem" not in levels, levels
     count = sum(map(check_json, sorted((INPUTS / "rocprof").glob("*.json.gz"))))
+    verdict = run(INPUTS / "rocprof/rocprofv3_908_results.json.gz").stdout
+    assert "rocprofv3 --runtime-trace" in " ".join(verdict.split()), verdict
     assert count == 43915, count
     for path, says in (("rocprof/matmul_result.rpd", "rocmProfileData"),
                        ("rocprof/matmul_result_large.rpd", "rocmProfileData"),
@@ -125,13 +139,18 @@ def check_made(folder):
             ("merged.db", made.rocpd(suffixes=("_a", "_b")), check_rocpd)):
         (folder / name).write_bytes(data)
         check(folder / name)
+        check_words(folder / name)
     (folder / "zipped.sqlite.gz").write_bytes(gzip.compress(made.nsys()))
     assert events(folder / "zipped.sqlite.gz") == events(folder / "plain.sqlite")
     # steps by ranges that repeat, in every file; several processes are several ranks
     steps = json.loads(run("steps", folder / "plain.sqlite", "--format", "json").stdout)
     assert len(steps["rows"]) == 5, steps["rows"]
-    ranks = run("files", folder / "two.sqlite").stdout
-    assert "2" in ranks, ranks
+    ranks = json.loads(run("files", folder / "two.sqlite", "--format", "json").stdout)
+    sizes = [row[[c["name"] for c in ranks["columns"]].index("disk_bytes")]
+             for row in ranks["rows"]]
+    assert sizes == [(folder / "two.sqlite").stat().st_size, None], sizes
+    run("pack", folder / "plain.sqlite")
+    check_words(next(folder.glob("plain*.stepscope")))
     text = run("communication", folder / "plain.sqlite", "--format", "json").stdout
     assert "allreduce" in text and f"{made.COMMUNICATOR:#x}" in text, text
     operators = run("operators", folder / "plain.sqlite", "--format", "json").stdout
