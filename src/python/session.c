@@ -510,7 +510,8 @@ static enum ss_status py_sql_run_queries(struct py_work *work)
 
 	queries->session = work->sessions[0]->session;
 	ss_session_start(queries->session);
-	SS_TRY(ss_session_has_trace(queries->session, &work->err));
+	if (!queries->session->job.flight_count)
+		SS_TRY(ss_session_has_trace(queries->session, &work->err));
 	SS_TRY(ss_engine_load(queries->library, getenv, &work->err));
 	SS_TRY(ss_sql_open(queries->session, &options, &sql, &work->err));
 	status = py_sql_run_statements(sql, queries, &work->err);
