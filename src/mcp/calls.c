@@ -4,7 +4,7 @@
  *
  * One thread takes lines, another one works on the calls in their order. A call that takes longer
  * than clients wait is answered by the first thread: what it needs is still being loaded, and the
- * client is to call again. Loading goes on, and the repeated call finds it done.
+ * client is to call again. The work goes on, and the same call gets its result.
  */
 #include <time.h>
 
@@ -28,6 +28,8 @@ enum ss_status mcp_open(const struct mcp_host *host, struct mcp **out, struct ss
 	if (!mcp)
 		return ss_fail_memory(err, "the server");
 	mcp->host = *host;
+	if (!host->patience_ns)
+		mcp->host.patience_ns = MCP_PATIENCE_NS;
 	mcp->gate = ss_gate_open();
 	mcp->out = ss_gate_open();
 	if (mcp->gate && mcp->out)
@@ -42,6 +44,7 @@ void mcp_call_free(struct mcp_call *call)
 	struct ss_memory outside;
 
 	ss_memory_init(&outside, 0);
+	ss_text_release(&call->text);
 	ss_arena_release(&call->arena);
 	ss_memory_free(&outside, call, sizeof(*call));
 }
@@ -56,6 +59,8 @@ void mcp_close(struct mcp *mcp)
 		mcp_call_free(mcp->first);
 		mcp->first = next;
 	}
+	if (mcp->late)
+		mcp_call_free(mcp->late);
 	if (mcp->gate)
 		ss_gate_close(mcp->gate);
 	if (mcp->out)
@@ -101,17 +106,25 @@ void mcp_cancel(struct mcp *mcp, const struct ss_json_span *id)
 	ss_gate_unlock(mcp->gate);
 }
 
+bool mcp_is_wanted(struct mcp *mcp)
+{
+	bool is_wanted;
+
+	ss_gate_lock(mcp->gate);
+	is_wanted = !mcp->is_over && !(mcp->running && mcp->running->is_cancelled);
+	ss_gate_unlock(mcp->gate);
+	return is_wanted;
+}
+
 bool mcp_progress(void *context, const struct ss_progress *progress)
 {
 	struct mcp *mcp = context;
-	bool goes_on;
 
 	ss_gate_lock(mcp->gate);
 	mcp->doing = progress->doing;
 	mcp->share = progress->share;
-	goes_on = !mcp->is_over && !(mcp->running && mcp->running->is_cancelled);
 	ss_gate_unlock(mcp->gate);
-	return goes_on;
+	return mcp_is_wanted(mcp);
 }
 
 void mcp_end(struct mcp *mcp)
@@ -130,7 +143,7 @@ static void mcp_answer_late(struct mcp *mcp, struct mcp_call *call)
 	call->is_answered = true;
 	ss_text_addf(&text, "state: loading\npercent: %.0f\n", 100 * mcp->share);
 	ss_text_addf(&text,
-		     "%s. Call %s again with the same arguments: loading goes on meanwhile.\n",
+		     "%s. Call %s again with the same arguments: the work goes on meanwhile.\n",
 		     mcp->doing ? mcp->doing : "Another call is at work", call->tool->name);
 	mcp_answer(mcp, call, &text, false);
 	ss_text_release(&text);
@@ -138,7 +151,7 @@ static void mcp_answer_late(struct mcp *mcp, struct mcp_call *call)
 
 void mcp_tick(struct mcp *mcp)
 {
-	int64_t before_ns = mcp_clock_ns() - MCP_PATIENCE_NS;
+	int64_t before_ns = mcp_clock_ns() - mcp->host.patience_ns;
 
 	ss_gate_lock(mcp->gate);
 	for (struct mcp_call *call = mcp->first; call; call = call->next)
@@ -150,49 +163,83 @@ void mcp_tick(struct mcp *mcp)
 	ss_gate_unlock(mcp->gate);
 }
 
-/* The next call that somebody waits for; NULL: it is over. */
+/*
+ * The next call that somebody waits for; NULL: it is over. Nobody waits for one that was answered
+ * late in the queue: the client has called again.
+ */
 static struct mcp_call *mcp_next(struct mcp *mcp)
 {
 	struct mcp_call *call = NULL;
 
 	ss_gate_lock(mcp->gate);
-	while (!mcp->is_over && !mcp->first)
-		ss_gate_wait(mcp->gate);
-	if (!mcp->is_over) {
+	while (!mcp->is_over && !call) {
 		call = mcp->first;
+		if (!call) {
+			ss_gate_wait(mcp->gate);
+			continue;
+		}
 		mcp->first = call->next;
 		mcp->count--;
-		mcp->running = call;
-		mcp->doing = NULL;
-		mcp->share = 0;
+		if (call->is_cancelled || call->is_answered) {
+			mcp_call_free(call);
+			call = NULL;
+		}
 	}
+	mcp->running = call;
+	mcp->doing = NULL;
+	mcp->share = 0;
 	ss_gate_unlock(mcp->gate);
 	return call;
+}
+
+/* Whether the call is the one that was answered late: then it has its result. */
+static bool mcp_take_late(struct mcp *mcp, struct mcp_call *call)
+{
+	struct mcp_call *late = mcp->late;
+
+	if (!late || late->tool != call->tool || late->given.length != call->given.length ||
+	    memcmp(late->given.text, call->given.text, call->given.length) != 0)
+		return false;
+	call->text = late->text;
+	call->is_error = late->is_error;
+	call->offset = late->offset;
+	late->text = (struct ss_text){ 0 };
+	mcp->late = NULL;
+	mcp_call_free(late);
+	return true;
+}
+
+static void mcp_run_call(struct mcp *mcp, struct mcp_call *call)
+{
+	struct ss_error err = { 0 };
+
+	if (mcp_take_late(mcp, call))
+		return;
+	call->is_error = mcp_tool_run(mcp, call, &call->text, &err) != SS_OK;
+	if (call->is_error) {
+		call->text.length = 0;
+		ss_text_add_string(&call->text, err.text);
+	}
 }
 
 bool mcp_work(struct mcp *mcp)
 {
 	struct mcp_call *call = mcp_next(mcp);
-	struct ss_text text = { 0 };
-	struct ss_error err = { 0 };
-	enum ss_status status = SS_OK;
 
 	if (!call)
 		return false;
-	/* nobody waits for a queued call that was answered late: the client has called again */
-	if (!call->is_cancelled && !call->is_answered)
-		status = mcp_tool_run(mcp, call, &text, &err);
+	mcp_run_call(mcp, call);
 	ss_gate_lock(mcp->gate);
 	mcp->running = NULL;
-	if (!call->is_cancelled && !call->is_answered && !mcp->is_over) {
-		if (status != SS_OK) {
-			text.length = 0;
-			ss_text_add_string(&text, err.text);
-		}
-		mcp_answer(mcp, call, &text, status != SS_OK);
-	}
+	if (!call->is_cancelled && !call->is_answered && !mcp->is_over)
+		mcp_answer(mcp, call, &call->text, call->is_error);
 	ss_gate_unlock(mcp->gate);
-	ss_text_release(&text);
-	mcp_call_free(call);
+	if (call->is_answered && !call->is_cancelled) {
+		if (mcp->late)
+			mcp_call_free(mcp->late);
+		mcp->late = call;
+	} else {
+		mcp_call_free(call);
+	}
 	return true;
 }

@@ -40,6 +40,7 @@ struct mcp_host {
 			       const struct ss_runs **out, struct ss_error *err);
 	/* Sends a line, without its line break; called by one thread at a time. */
 	void (*write)(void *context, const char *line, size_t length);
+	int64_t patience_ns; /* after which a call is answered late; 0: MCP_PATIENCE_NS */
 	void *context;
 };
 
@@ -53,6 +54,9 @@ void mcp_take(struct mcp *mcp, const char *line, size_t length);
 void mcp_tick(struct mcp *mcp);
 bool mcp_work(struct mcp *mcp);
 void mcp_end(struct mcp *mcp);
+
+/* Whether somebody waits for the call that runs. */
+bool mcp_is_wanted(struct mcp *mcp);
 
 /* An ss_progress_function; the context is the struct mcp. */
 bool mcp_progress(void *mcp, const struct ss_progress *progress);

@@ -148,11 +148,12 @@ static size_t answer_cut(const struct ss_text *text, size_t from)
 void mcp_answer(struct mcp *mcp, const struct mcp_call *call, const struct ss_text *text,
 		bool is_error)
 {
-	size_t from = call->offset < text->length ? (size_t)call->offset : text->length, end;
+	size_t from = 0, end;
 	struct ss_text line = { 0 }, part = { 0 };
 
-	if (is_error)
-		from = 0;
+	/* errors, and answers that come while it loads, have no parts */
+	if (!is_error && !call->is_answered)
+		from = call->offset < text->length ? (size_t)call->offset : text->length;
 	end = answer_cut(text, from);
 	if (end > from)
 		ss_text_add(&part, text->data + from, end - from);
@@ -365,14 +366,17 @@ static bool rpc_read(const char *line, size_t length, struct rpc_message *out)
 			       1);
 }
 
-/* An id is a text or a number that is JSON. */
+/* An id is a text or an integer, written as JSON writes it: answers repeat it. */
 static bool rpc_has_id(const struct rpc_message *message)
 {
-	int64_t number;
+	const struct ss_json_span *id = &message->id;
+	size_t sign = id->length && *id->text == '-', digits = sign;
 
-	return message->id.type == SS_JSON_STRING ||
-	       (message->id.type == SS_JSON_BARE && ss_json_i64(&message->id, &number) &&
-		message->id.length < 20);
+	while (digits < id->length && ss_char_is_digit(id->text[digits]))
+		digits++;
+	return id->type == SS_JSON_STRING ||
+	       (id->type == SS_JSON_BARE && digits == id->length && digits > sign && digits < 20 &&
+		(id->text[sign] != '0' || digits == sign + 1));
 }
 
 static void rpc_request(struct mcp *mcp, const struct rpc_message *message, const char *line,

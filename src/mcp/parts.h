@@ -56,6 +56,9 @@ struct mcp_call {
 	const char *values[MCP_ARGUMENTS_MAX]; /* of the tool's arguments; NULL: not given */
 	const char *path;
 	uint64_t offset;
+	/* of a call that was answered late: what it came to */
+	struct ss_text text;
+	bool is_error;
 };
 
 struct mcp {
@@ -63,6 +66,7 @@ struct mcp {
 	struct ss_gate *gate;          /* for what follows */
 	struct mcp_call *first, *last; /* queued */
 	struct mcp_call *running;
+	struct mcp_call *late; /* answered late, and done since: for the same call; or NULL */
 	uint32_t count;
 	bool is_over;
 	const char *doing; /* the progress of the call that runs */

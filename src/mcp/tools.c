@@ -402,8 +402,7 @@ enum ss_status mcp_tool_run(struct mcp *mcp, struct mcp_call *call, struct ss_te
 		/* a term, or a rule that found nothing here: the page is the answer */
 		ss_text_add_string(&target, tool->first);
 		target_add_encoded(&target, call->values[0]);
-		if (target_ask(runs, &target, out, &unused) == SS_ERR_STOPPED)
-			call->is_cancelled = true;
+		(void)target_ask(runs, &target, out, &unused);
 		target.length = 0;
 	}
 	target_make(call, &target);

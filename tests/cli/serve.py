@@ -15,6 +15,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -429,6 +430,22 @@ def check_wide(job):
         check(code == FINE and "not encrypted" in errors, errors)
 
 
+def check_digests(job, folder):
+    """The trace of a digest is opened as long as it is the one that the digest was made of."""
+    traces, digests = folder / "traces", folder / "digests"
+    shutil.copytree(job, traces)
+    made = run("digest", traces, "-o", digests)
+    check(made.returncode == FINE, made.stderr)
+    first = sorted(traces.iterdir())[0]
+    with Server(digests) as server:
+        server.wait()
+        first.write_bytes(first.read_bytes() + b" ")
+        problem = json.loads(server.ask(f"/api/ask/open?id={1:016x}")[2])["error"]
+        check(problem is None, problem)
+        problem = json.loads(server.ask(f"/api/ask/open?id={0:016x}")[2])["error"]
+        check(problem and "was changed since" in problem, problem)
+
+
 def main():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(max(soft, 4096), hard), hard))
@@ -454,6 +471,7 @@ def main():
         check_loading(job)
         check_ends(job, folder)
         check_wide(job)
+        check_digests(job, folder)
     print("serve: answers, doors, paths, sizes, connections and ends are as they should be")
     return 0
 

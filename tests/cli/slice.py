@@ -221,6 +221,25 @@ def test_errors(folder, job):
     check(result.returncode != FINE and trace.read_bytes() == before, "an input is never replaced")
     result = run("slice", job, "--step", "1", "-o", job)
     check(trace.read_bytes() == before, "an input is never replaced")
+    new = folder / "new"
+    check(run("slice", trace, "--step", "99", "-o", new).returncode == USAGE, "no such step")
+    check(run("slice", folder / "none", "--step", "1", "-o", new).returncode == FAILED, "no file")
+    check(not new.exists(), "an empty folder is left")
+    new.mkdir()
+    (new / "rank0.json.gz").write_text("mine")
+    result = run("slice", trace, "--step", "1", "-o", new)
+    check(result.returncode == USAGE and "exists already" in result.stderr, result.stderr)
+    check((new / "rank0.json.gz").read_text() == "mine", "a file that was not named is replaced")
+    # a damaged pack is read from the file beside it, which is then an input
+    beside = folder / "beside"
+    beside.mkdir()
+    whole = beside / trace.name
+    whole.write_bytes(trace.read_bytes())
+    check(run("pack", whole).returncode == FINE, "pack")
+    [pack] = beside.glob("*.stepscope")
+    pack.write_bytes(pack.read_bytes()[:-1] + b"?")
+    result = run("slice", pack, "--step", "1", "-o", whole)
+    check(result.returncode == USAGE and whole.read_bytes() == before, result.stderr)
 
 
 with tempfile.TemporaryDirectory() as made:

@@ -105,6 +105,9 @@ def test_tools(job, other, folder):
         assert [line.split()[:4] for line in whole.splitlines()[3:8]] == \
             [line.split()[:4] for line in part.splitlines()[3:8]], (whole, part)
         client.refusal("slice", path=path, rank=0, step=1, output="small.json.gz")
+        text = client.text("slice", path=path, rank=0, output="rest.json", **{"from": 5})
+        assert json.loads((folder / "rest.json").read_text())["traceEvents"], text
+        (folder / "rest.json").unlink()
         for name in ("../x.json", "/tmp/x.json", ".x.json", "x.txt", "a/b.json", "",
                      "x" * 300 + ".json"):
             client.refusal("slice", path=path, rank=0, step=1, output=name)
@@ -258,6 +261,64 @@ def test_root(job, folder):
         assert "--root" in text, text
 
 
+def test_root_sources(job, folder):
+    """A damaged pack leads to the file beside it, a digest names its trace: neither leads out."""
+    outside, root = folder / "traces", folder / "packs"
+    outside.mkdir()
+    root.mkdir()
+    trace = sorted(job.glob("*.json*"))[0]
+    whole = outside / trace.name
+    whole.write_bytes(trace.read_bytes())
+    subprocess.run([STEPSCOPE, "pack", whole, "-o", root], check=True, capture_output=True)
+    subprocess.run([STEPSCOPE, "digest", outside, "-o", root / "digests"], check=True,
+                   capture_output=True)
+    [pack] = root.glob("*.stepscope")
+    os.symlink(whole, root / trace.name)
+    with Client(STEPSCOPE, "--root", root) as client:
+        assert "step" in client.text("verdict", path=str(root / "digests"))
+        assert "step" in client.text("verdict", path=str(pack))
+    good = pack.read_bytes()
+    # most columns are unpacked later, when they are first needed
+    for place in range(4096, len(good), len(good) // 12):
+        pack.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1:])
+        with Client(STEPSCOPE, "--root", root) as client:
+            text, is_error = client.call("view", path=str(pack), view="operators")
+            assert is_error and ("--root" in text or "damaged" in text), (place, text)
+
+
+def test_long_lines(job):
+    """What follows in a line that is too long is no message of its own."""
+    del job
+    with Client(STEPSCOPE, meta=None) as client:
+        for pad in (1 << 20, (1 << 20) + 1, (1 << 20) + 2, 3_000_000):
+            client.send("x" * pad + '{"jsonrpc":"2.0","id":"tail","method":"ping"}')
+            assert client.read()["error"]["code"] in (-32600, -32700)
+            assert client.ask("ping")["result"] == {}
+
+
+def test_queries(job):
+    """A query ends when nobody waits for it."""
+    query = {"jsonrpc": "2.0", "id": "long", "method": "tools/call",
+             "params": {"name": "sql", "_meta": MODERN, "arguments": {
+                 "path": str(job), "query": "select sum(a.range * b.range) from "
+                                            "range(10000000) a, range(10000000) b"}}}
+    with Client(STEPSCOPE) as client:
+        if "DuckDB" in client.call("sql", path=str(job), query="select 1 as n")[0]:
+            print("mcp: no DuckDB, queries are not tried")
+            return
+        client.send(json.dumps(query))
+        time.sleep(1)
+        begin = time.monotonic()
+        client.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                                "params": {"requestId": "long"}}))
+        assert "step" in client.text("verdict", path=str(job))
+        assert time.monotonic() - begin < 15, "cancelled"
+        client.send(json.dumps(query))
+        time.sleep(1)
+        begin = time.monotonic()
+    assert time.monotonic() - begin < 15, "the end of the input"
+
+
 def test_changed(job, folder):
     """A file that changes is read again."""
     trace = folder / "one.json"
@@ -286,6 +347,9 @@ def main():
         test_cancel(job)
         test_end(job)
         test_root(job, folder)
+        test_root_sources(job, folder)
+        test_long_lines(job)
+        test_queries(job)
         test_changed(job, folder)
 
 

@@ -2,7 +2,7 @@
 /*
  * new_file.c - writes files under a temporary name until they are complete.
  */
-#define _DEFAULT_SOURCE /* flock() */
+#define _GNU_SOURCE /* flock(), renameat2() */
 
 #include "base/system/new_file.h"
 
@@ -272,6 +272,26 @@ enum ss_status ss_new_file_sync_folder(const char *path, struct ss_error *err)
 	return status;
 }
 
+static bool new_file_rename(const struct ss_new_file *file)
+{
+	struct stat info;
+
+	if (!file->is_first)
+		return rename(file->temporary, file->name) == 0;
+#ifdef RENAME_NOREPLACE
+	if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->name, RENAME_NOREPLACE) == 0)
+		return true;
+	if (errno != EINVAL && errno != ENOSYS)
+		return false;
+#endif
+	/* a file system that cannot do both in one step */
+	if (lstat(file->name, &info) == 0) {
+		errno = EEXIST;
+		return false;
+	}
+	return rename(file->temporary, file->name) == 0;
+}
+
 enum ss_status ss_new_file_close(struct ss_new_file *file, struct ss_error *err)
 {
 	char folder[SS_PATH_BYTES];
@@ -283,7 +303,7 @@ enum ss_status ss_new_file_close(struct ss_new_file *file, struct ss_error *err)
 		status = new_file_fail(file->name, errno, err);
 	if (!file->temporary[0])
 		return status;
-	if (status == SS_OK && rename(file->temporary, file->name) != 0)
+	if (status == SS_OK && !new_file_rename(file))
 		status = new_file_fail(file->name, errno, err);
 	if (status != SS_OK) {
 		unlink(file->temporary);

@@ -19,6 +19,7 @@ struct ss_new_file {
 	char temporary[SS_PATH_BYTES]; /* the current name; empty: see ss_new_file_open() */
 	int fd;
 	uint64_t bytes; /* written so far */
+	bool is_first;  /* set by the caller: ss_new_file_close() replaces no file */
 };
 
 /*

@@ -55,7 +55,8 @@ struct stdio_server {
 	struct open_run runs[OPEN_MAX];
 	struct ss_runs *pair; /* of the last comparison */
 	uint64_t calls;
-	bool is_gone; /* nobody reads what is written */
+	bool is_gone;     /* nobody reads what is written */
+	bool is_skipping; /* the rest of a line that was too long */
 	char line[MCP_LINE_BYTES_MAX + 2];
 	size_t length;
 };
@@ -66,7 +67,7 @@ static struct stdio_server server;
 
 static bool mcp_is_over(void)
 {
-	return false;
+	return !mcp_is_wanted(server.mcp) || stop_asked();
 }
 
 /* --- which paths --------------------------------------------------------------------------- */
@@ -123,14 +124,17 @@ static enum ss_status check_read_file(const char *path, uint64_t stamp, struct s
 	return status;
 }
 
-static enum ss_status check_session(const struct ss_session *session, struct ss_error *err)
+/* Columns of packs are read now: instead of a damaged one, the file beside it is read. */
+static enum ss_status check_session(struct ss_session *session, struct ss_error *err)
 {
 	const struct ss_job *job = &session->job;
 
 	if (!*server.root)
 		return SS_OK;
+	SS_TRY(ss_session_need(session, err));
 	for (uint32_t i = 0; i < job->file_count; i++)
-		if (job->files[i].source)
+		/* the trace of a digest is named, not read */
+		if (job->files[i].source && !ss_job_is_digest_only(&job->files[i]))
 			SS_TRY(check_read_file(job->files[i].source, job->files[i].stamp, err));
 	for (uint32_t i = 0; i < job->snapshot_count; i++)
 		if (job->snapshots[i].source)
@@ -341,9 +345,11 @@ static enum ss_status slice_file_run(const struct ss_viewer_request *asked, stru
 
 	SS_TRY(slice_file_name(name, path, err));
 	SS_TRY(ss_viewer_int(asked, "from", 0, INT64_MAX, 0, &options.from_ns, err));
-	SS_TRY(ss_viewer_int(asked, "to", 0, INT64_MAX, 0, &options.to_ns, err));
+	SS_TRY(ss_viewer_int(asked, "to", 0, INT64_MAX,
+			     ss_viewer_text(asked, "from") ? INT64_MAX : 0, &options.to_ns, err));
 	options.compressed = ss_string_ends_with(name, ".gz");
 	SS_TRY(stop_open(path, &sliced.file, err));
+	sliced.file.is_first = true;
 	status = ss_session_slice(asked->session, &options, &result, err);
 	if (sliced.err.text[0])
 		status = ss_fail(err, sliced.err.code, "%s", sliced.err.text);
@@ -378,14 +384,18 @@ static void take_lines(void)
 	char *from = server.line, *end = server.line + server.length, *stop;
 
 	while ((stop = memchr(from, '\n', (size_t)(end - from)))) {
-		mcp_take(server.mcp, from, (size_t)(stop - from));
+		if (!server.is_skipping)
+			mcp_take(server.mcp, from, (size_t)(stop - from));
+		server.is_skipping = false;
 		from = stop + 1;
 	}
 	server.length = (size_t)(end - from);
 	memmove(server.line, from, server.length);
 	if (server.length < sizeof(server.line))
 		return;
-	mcp_take(server.mcp, server.line, server.length);
+	if (!server.is_skipping)
+		mcp_take(server.mcp, server.line, server.length);
+	server.is_skipping = true;
 	server.length = 0;
 }
 

@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "api/json_text.h"
+#include "api/session.h"
 #include "api/write/slice.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/redaction.h"
+#include "cli/stop.h"
 
 struct slicing_command {
 	const char *what, *path; /* of the output */
@@ -50,6 +53,31 @@ static bool slice_close_file(struct slicing_command *slicing)
 	return slicing->code == EXIT_FINE;
 }
 
+/* Opens the output, which is none of the traces that were read, also instead of packs. */
+static int slice_open_file(struct slicing_command *slicing)
+{
+	const struct ss_job *job = &slicing->session->job;
+	struct stat info;
+	int code;
+
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (job->files[i].source && output_is_same(slicing->name, job->files[i].source)) {
+			fprintf(stderr,
+				"stepscope %s: the output '%s' is also an input: choose another "
+				"name\n",
+				slicing->what, slicing->name);
+			return EXIT_USAGE;
+		}
+	if (slicing->to_folder && lstat(slicing->name, &info) == 0) {
+		fprintf(stderr, "stepscope %s: '%s' exists already: choose another folder\n",
+			slicing->what, slicing->name);
+		return EXIT_USAGE;
+	}
+	code = output_open(slicing->what, slicing->name, &slicing->inputs, &slicing->output);
+	slicing->output.file.is_first = slicing->to_folder;
+	return code;
+}
+
 static bool slice_begin_file(void *context, uint32_t index)
 {
 	struct slicing_command *slicing = context;
@@ -79,8 +107,7 @@ static bool slice_begin_file(void *context, uint32_t index)
 		slicing->code = EXIT_USAGE;
 		return false;
 	}
-	slicing->code = output_open(slicing->what, slicing->name, &slicing->inputs,
-				    &slicing->output);
+	slicing->code = slice_open_file(slicing);
 	slicing->is_open = slicing->code == EXIT_FINE;
 	return slicing->is_open;
 }
@@ -158,6 +185,7 @@ static int slice_sessions(const struct command *command, const struct arguments 
 						       struct slicing_command, 1);
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
+	bool made = false;
 	int code;
 
 	if (!slicing)
@@ -169,17 +197,26 @@ static int slice_sessions(const struct command *command, const struct arguments 
 	slicing->to_folder = strcmp(slicing->path, "-") != 0 &&
 			     !ss_string_ends_with(slicing->path, ".json") &&
 			     !ss_string_ends_with(slicing->path, ".json.gz");
-	if (slicing->to_folder && mkdir(slicing->path, 0777) != 0 && errno != EEXIST) {
+	if (slicing->to_folder)
+		made = mkdir(slicing->path, 0777) == 0;
+	if (slicing->to_folder && !made && errno != EEXIST) {
 		fprintf(stderr, "stepscope %s: cannot create the folder '%s': %s\n", slicing->what,
 			slicing->path, strerror(errno));
 		return EXIT_FAILED;
 	}
+	stop_made(made ? slicing->path : NULL);
 	open.redactor = redactor;
-	if (show_load(arguments, &open, &session, &err) != SS_OK)
-		return show_fail(command->name, &err);
-	show_failed(session, command->name);
-	code = slice_write_session(slicing, arguments, session);
+	if (show_load(arguments, &open, &session, &err) == SS_OK) {
+		show_failed(session, command->name);
+		code = slice_write_session(slicing, arguments, session);
+	} else {
+		code = show_fail(command->name, &err);
+	}
 	ss_session_close(session);
+	stop_made(NULL);
+	/* fails if there are slices in it */
+	if (made && code != EXIT_FINE)
+		rmdir(slicing->path);
 	return code;
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/served/served.h"
@@ -92,14 +93,21 @@ static enum ss_status find_trace(const struct fleet *fleet, const char *id, stru
 	const struct ss_job *job = &fleet->digests->sessions[0]->job;
 	unsigned long long number = strtoull(id, NULL, 16);
 	const struct ss_job_file *file = number < job->file_count ? &job->files[number] : NULL;
+	struct stat info;
 
 	if (!file || !file->is_digest)
 		return ss_fail(err, SS_ERR_MISSING, "file '%.40s' is no digest", id);
-	if (access(file->source, R_OK) != 0)
+	if (access(file->source, R_OK) != 0 || stat(file->source, &info) != 0)
 		return ss_fail(err, SS_ERR_IO,
 			       "the trace of this digest is not where it was: cannot open "
 			       "'%.200s': %s",
 			       file->source, strerror(errno));
+	/* its device and inode are others on another machine */
+	if ((uint64_t)info.st_size != file->disk_bytes)
+		return ss_fail(err, SS_ERR_IO,
+			       "the trace of this digest was changed since: make the digest of "
+			       "'%.200s' again",
+			       file->source);
 	ss_text_add_string(out, file->source);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the path") : SS_OK;
 }
