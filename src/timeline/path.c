@@ -257,29 +257,39 @@ static uint32_t flag_stretch_at(const struct ss_timeline *timeline, int64_t at_n
 	return share < 1 ? (uint32_t)(share * SS_FLAG_STRETCHES) : SS_FLAG_STRETCHES - 1;
 }
 
+bool ss_flag_next(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		  const struct ss_timeline *timeline, struct ss_flag_visit *visit,
+		  struct ss_flag_place *out)
+{
+	while (ss_edits_next(&finding->edits, &visit->edits)) {
+		const struct ss_edit *edit = &visit->edits.edit;
+		uint32_t file;
+
+		if (visit->after_rank != edit->rank + 1) {
+			visit->after_rank = edit->rank + 1;
+			visit->file = ss_timeline_file_of(timeline, edit->rank);
+		}
+		file = visit->file;
+		if (edit->task == SS_NO_TASK || file == SS_NO_ROW)
+			continue;
+		*out = flag_place_of_edit(&diagnosis->graphs[edit->rank], edit);
+		out->file = file;
+		out->start_ns = ss_timeline_moment(&timeline->files[file], out->start_ns);
+		out->end_ns = ss_timeline_moment(&timeline->files[file], out->end_ns);
+		if (out->ns > 0)
+			return true;
+	}
+	return false;
+}
+
 void ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		  const struct ss_timeline *timeline, struct ss_flag_places *out)
 {
-	struct ss_edits_visit visit = { 0 };
-	uint32_t rank = SS_NO_ROW, file = SS_NO_ROW;
+	struct ss_flag_visit visit = { 0 };
+	struct ss_flag_place place, *there;
 
 	memset(out, 0, sizeof(*out));
-	while (ss_edits_next(&finding->edits, &visit)) {
-		const struct ss_edit *edit = &visit.edit;
-		struct ss_flag_place place, *there;
-
-		if (edit->rank != rank) {
-			rank = edit->rank;
-			file = ss_timeline_file_of(timeline, rank);
-		}
-		if (edit->task == SS_NO_TASK || file == SS_NO_ROW)
-			continue;
-		place = flag_place_of_edit(&diagnosis->graphs[rank], edit);
-		place.file = file;
-		place.start_ns = ss_timeline_moment(&timeline->files[file], place.start_ns);
-		place.end_ns = ss_timeline_moment(&timeline->files[file], place.end_ns);
-		if (place.ns <= 0)
-			continue;
+	while (ss_flag_next(diagnosis, finding, timeline, &visit, &place)) {
 		out->all_count++;
 		flag_places_insert(out->longest, &out->count, &place);
 		there = &out->stretches[flag_stretch_at(timeline, place.start_ns)];

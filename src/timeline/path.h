@@ -68,6 +68,17 @@ struct ss_flag_places {
 	struct ss_flag_place stretches[SS_FLAG_STRETCHES];
 };
 
+struct ss_flag_visit {
+	struct ss_edits_visit edits;
+	uint32_t after_rank, file; /* that of the rank before it */
+};
+
+/* Visits all places of a finding, rank by rank. `visit` zeroed: before the first. */
+SS_MUST_USE
+bool ss_flag_next(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		  const struct ss_timeline *timeline, struct ss_flag_visit *visit,
+		  struct ss_flag_place *out);
+
 void ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		  const struct ss_timeline *timeline, struct ss_flag_places *out);
 

@@ -101,6 +101,8 @@ class Tree:
         # these write or serve, and read first: a path that is not there ends them
         more = {"redact": ["-o", self.missing + "-copies"], "ask": ["job"],
                 "digest": ["-o", self.missing + "-digests"]}.get(command, [])
+        if command == "export" and option not in ("perfetto", "folded"):
+            more = ["--perfetto", self.missing + "-export"]
         if option in ("keep", "key", "list") and command != "redact":
             more = [*more, "--redact"]
         if command == "store":

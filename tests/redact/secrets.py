@@ -345,6 +345,8 @@ def traces(work, name, make):
     # not compressed: what is searched is what is in it
     run("pack", job, "--redact", "--plain", "-o", out / "packs")
     run("merge", job, "--redact", "-o", out / "merged.json")
+    run("export", job, "--redact", "--perfetto", out / "job.pftrace")
+    run("export", job, "--redact", "--folded", out / "job.folded")
     search(secrets.needles, out, False)
     # nor where it was made
     for path in out.rglob("*"):

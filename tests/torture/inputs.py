@@ -174,6 +174,8 @@ SPECIAL = {
               ["job", "-o", "-"]],
     "slice": [["job", "--rank", "0", "--step", "0", "-o", "out/new.json"],
               ["one.json", "--step", "0", "-o", OLD]],
+    "export": [["job", "--perfetto", "out/new.pftrace"], ["packed", "--perfetto", OLD],
+               ["one.json", "--folded", "out/new.folded.gz", "--no-sandbox"]],
     "mcp": [],  # its calls come over standard input: tests/mcp
     "pack": [["job", "-o", "out/packs"], ["one.json", "-o", "out"], ["beside", "-o", "out/packs"]],
     # not of packs: it names what it read, and that is the trace where a pack cannot be opened

@@ -32,9 +32,10 @@ struct open_row {
 struct stack_builder {
 	struct ss_stack_tree *tree;
 	enum ss_stack_value value;
-	struct ss_records keys; /* struct stack_key: its id is the node's */
-	uint32_t *node;         /* per host row; SS_NO_ID: not wanted */
-	struct open_row *open;  /* the thread's stack */
+	const struct ss_phases *phases; /* NULL: none */
+	struct ss_records keys;         /* struct stack_key: its id is the node's */
+	uint32_t *node;                 /* per host row; SS_NO_ID: not wanted */
+	struct open_row *open;          /* the thread's stack */
 	uint32_t open_count, open_capacity;
 	int64_t now_ns;           /* the thread's time is charged up to here */
 	uint64_t work_left;       /* of stack_close_below() */
@@ -187,6 +188,13 @@ static uint32_t stack_top_node(struct stack_builder *builder)
 	return node;
 }
 
+static void stack_charge(struct stack_builder *builder, uint32_t node, int64_t ns,
+			 enum ss_phase phase)
+{
+	ss_ns_add(&builder->tree->nodes[node].self_ns, ns);
+	ss_ns_add(&builder->tree->nodes[node].phases_ns[phase], ns);
+}
+
 /* Charges the thread's time up to `until` to the top row. */
 static void stack_charge_top(struct stack_builder *builder, int64_t until_ns)
 {
@@ -195,8 +203,9 @@ static void stack_charge_top(struct stack_builder *builder, int64_t until_ns)
 	if (until_ns <= builder->now_ns)
 		return;
 	if (builder->value == SS_STACK_HOST)
-		ss_ns_add(&builder->tree->nodes[builder->node[row]].self_ns,
-			  until_ns - builder->now_ns);
+		stack_charge(builder, builder->node[row], until_ns - builder->now_ns,
+			     builder->phases ? (enum ss_phase)builder->phases->phase[row]
+					     : SS_PHASE_OTHER);
 	builder->now_ns = until_ns;
 }
 
@@ -317,7 +326,9 @@ static void stack_count_device(struct stack_builder *builder)
 		if (builder->failed)
 			return;
 		builder->tree->nodes[node].calls++;
-		ss_ns_add(&builder->tree->nodes[node].self_ns, slices->dur_ns[row]);
+		stack_charge(builder, node, slices->dur_ns[row],
+			     builder->phases ? ss_phase_of_launch(builder->phases, row)
+					     : SS_PHASE_OTHER);
 	}
 }
 
@@ -362,11 +373,12 @@ void ss_stack_tree_release(struct ss_stack_tree *tree)
 }
 
 enum ss_status ss_stack_tree_init(struct ss_stack_tree *tree, const struct ss_trace *trace,
-				  enum ss_stack_value value, struct ss_memory *memory,
-				  struct ss_error *err)
+				  enum ss_stack_value value, const struct ss_phases *phases,
+				  struct ss_memory *memory, struct ss_error *err)
 {
 	struct stack_builder builder = { .tree = tree,
 					 .value = value,
+					 .phases = phases,
 					 .work_left = (uint64_t)trace->device_from * WORK_PER_ROW };
 	struct ss_arena scratch;
 

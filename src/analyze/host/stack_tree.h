@@ -12,6 +12,7 @@
 #ifndef SS_ANALYZE_HOST_STACK_TREE_H
 #define SS_ANALYZE_HOST_STACK_TREE_H
 
+#include "analyze/host/step_phase.h"
 #include "trace/trace.h"
 
 /* Set in the name of a frame of a call stack: the rest is an id into texts. */
@@ -20,12 +21,13 @@
 enum ss_stack_value { SS_STACK_DEVICE, SS_STACK_HOST };
 
 struct ss_stack {
-	uint32_t parent;     /* node, or SS_NO_ID: a thread */
-	uint32_t name;       /* id into the trace's names; of threads: into texts */
-	int64_t calls;       /* rows or device events whose stack this is */
-	int64_t self_ns;     /* their time */
-	int64_t total_ns;    /* and of all stacks that begin with it */
-	uint64_t text_bytes; /* of all its frames, joined */
+	uint32_t parent;                   /* node, or SS_NO_ID: a thread */
+	uint32_t name;                     /* id into the trace's names; of threads: into texts */
+	int64_t calls;                     /* rows or device events whose stack this is */
+	int64_t self_ns;                   /* their time */
+	int64_t total_ns;                  /* and of all stacks that begin with it */
+	uint64_t text_bytes;               /* of all its frames, joined */
+	int64_t phases_ns[SS_PHASE_COUNT]; /* parts of self_ns, if the tree has phases */
 };
 
 struct ss_stack_tree {
@@ -39,10 +41,11 @@ struct ss_stack_tree {
 	bool has_lines; /* there are frames of Python */
 };
 
+/* `phases` may be NULL; they are read only during the call. */
 SS_MUST_USE
 enum ss_status ss_stack_tree_init(struct ss_stack_tree *tree, const struct ss_trace *trace,
-				  enum ss_stack_value value, struct ss_memory *memory,
-				  struct ss_error *err);
+				  enum ss_stack_value value, const struct ss_phases *phases,
+				  struct ss_memory *memory, struct ss_error *err);
 void ss_stack_tree_release(struct ss_stack_tree *tree);
 
 /* The name of a node's last frame; not terminated. */

@@ -310,7 +310,7 @@ static enum ss_status stacks_run(const struct ss_subject *subject, struct ss_tab
 	bool whole, has_lines;
 
 	SS_TRY(ss_stack_tree_init(&printer.tree, trace, device ? SS_STACK_DEVICE : SS_STACK_HOST,
-				  out->arena->memory, err));
+				  NULL, out->arena->memory, err));
 	ss_arena_init(&printer.scratch, out->arena->memory);
 	whole = subject->group == GROUP_TREE ? stacks_add_tree(&printer)
 					     : stacks_add_stacks(&printer);

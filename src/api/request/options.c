@@ -13,8 +13,8 @@
 #define STORING (SS_TAKER_STORE | SS_TAKER_WATCH)
 /* --redact of commands that write what can be shared; the command redact needs no such option */
 #define SHARING                                                                              \
-	(SS_TAKER_PAGE | SS_TAKER_MERGE | SS_TAKER_SLICE | SS_TAKER_PACK | SS_TAKER_DIGEST | \
-	 STORING)
+	(SS_TAKER_PAGE | SS_TAKER_MERGE | SS_TAKER_SLICE | SS_TAKER_EXPORT | SS_TAKER_PACK | \
+	 SS_TAKER_DIGEST | STORING)
 #define REDACTING (SHARING | SS_TAKER_REDACT)
 #define CHOOSING (SS_TAKER_VIEW | SS_TAKER_REPORT | SS_TAKER_DIFF)
 #define PRINTING                                                                           \
@@ -93,6 +93,10 @@ const struct ss_option ss_options[] = {
 	TEXT("to", "TIME", "up to this time", SS_TAKER_SLICE),
 	TEXT("root", "FOLDER", "answer only about files in this folder", SS_TAKER_MCP),
 	OUTPUT("FOLDER", "where the tool slice may write (default: nowhere)", SS_TAKER_MCP, NULL),
+	OPTION("perfetto", "FILE", "write packets of Perfetto; a name ending in .gz is compressed",
+	       OUTPUT, COMMAND, SS_TAKER_EXPORT, .letter = 0),
+	OPTION("folded", "FILE", "write folded stacks for flame graphs: by rank, by phase", OUTPUT,
+	       COMMAND, SS_TAKER_EXPORT, .letter = 0),
 	FLAG("members", "also the ranks that take part in its collectives", SS_TAKER_SLICE),
 	OUTPUT("FOLDER", "folder for the packs (default: next to each trace)", SS_TAKER_PACK, NULL),
 	OUTPUT("FOLDER", "folder for the digests", SS_TAKER_DIGEST, NULL),

@@ -48,6 +48,7 @@ enum ss_taker {
 	SS_TAKER_DIGEST = 1 << 25,
 	SS_TAKER_SLICE = 1 << 26,
 	SS_TAKER_MCP = 1 << 27,
+	SS_TAKER_EXPORT = 1 << 28,
 };
 
 /* What views can have; Python and the viewer offer only options of these and of SHOWING. */
@@ -60,7 +61,7 @@ enum ss_taker {
 #define SS_TAKERS_LOADING                                                                     \
 	(SS_TAKERS_SHOWING | SS_TAKER_SERVE | SS_TAKER_PAGE | SS_TAKER_ASK | SS_TAKER_MERGE | \
 	 SS_TAKER_PACK | SS_TAKER_SQL | SS_TAKER_STORE | SS_TAKER_WATCH | SS_TAKER_CHECK |    \
-	 SS_TAKER_DIGEST | SS_TAKER_SLICE)
+	 SS_TAKER_DIGEST | SS_TAKER_SLICE | SS_TAKER_EXPORT)
 
 enum ss_option_kind {
 	SS_OPTION_FLAG,   /* without a value */
