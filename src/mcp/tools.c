@@ -92,7 +92,8 @@ const struct mcp_tool mcp_tools[] = {
 			 STEP,
 			 TEXT("name", "only rows whose name contains this"),
 			 TEXT("group", "what a row stands for; an error lists the groups"),
-			 TEXT("sort", "sort by this column; -column reverses"),
+			 TEXT("sort",
+			      "by this column, the largest first; -column: the smallest first"),
 			 COUNT("device", "only this GPU", NULL),
 			 COUNT("top", "at most N rows", TOP_DEFAULT),
 			 { "format", "text (default), csv, json or markdown", MCP_TEXT, false,
@@ -127,7 +128,8 @@ const struct mcp_tool mcp_tools[] = {
 	  .title = "SQL on all tables",
 	  .about = "For questions that no view answers: every view is a table (hyphens become "
 		   "underscores), and slices has every event (name, kind, start_ns, dur_ns, rank, "
-		   "...). Ask `describe slices` for columns; use `limit`. Rows come as CSV.",
+		   "...). `select column_name from (describe slices)` lists columns; use `limit`. "
+		   "Rows come as CSV.",
 	  .target = "sql?format=csv",
 	  .arguments = { NEEDED("query", "one statement of DuckDB's SQL") } },
 	{ .name = "slice",
