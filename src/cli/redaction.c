@@ -279,3 +279,46 @@ int redaction_end(const char *what, const struct redaction *redaction, struct ss
 		code = told;
 	return code == EXIT_FINE ? listed : code;
 }
+
+int redaction_write(const struct command *command, const struct arguments *arguments,
+		    const char *path, bool reduced,
+		    enum ss_status (*write)(const struct arguments *arguments,
+					    struct ss_session *session, struct output *output,
+					    struct ss_text *told, struct ss_error *err))
+{
+	struct ss_open_options open = show_loading(arguments, arguments->paths,
+						   arguments->path_count);
+	struct output_inputs inputs = { .paths = arguments->paths,
+					.path_count = arguments->path_count };
+	struct redaction redaction = redaction_of(arguments);
+	struct ss_session *session = NULL;
+	struct ss_text told = { 0 };
+	struct ss_error err = { 0 };
+	struct output output;
+	int code;
+
+	if (!show_check(command->name, arguments))
+		return EXIT_USAGE;
+	code = redaction_begin(command->name, &redaction, &inputs, path, &open.redactor);
+	if (code != EXIT_FINE)
+		return code;
+	code = output_open(command->name, path, &inputs, &output);
+	if (code != EXIT_FINE)
+		return redaction_end(command->name, &redaction, open.redactor, path, false, code);
+	open.reduce = reduced;
+	err.code = show_load(arguments, &open, &session, &err);
+	if (err.code == SS_OK) {
+		show_failed(session, command->name);
+		err.code = write(arguments, session, &output, &told, &err);
+	}
+	code = err.code == SS_OK ? output_close(command->name, &output)
+				 : output_fail(command->name, &output, &err);
+	if (code == EXIT_FINE) {
+		fputs(told.data ? told.data : "", output.tells);
+		output_tell_cut(output.tells, ss_session_cut_count(session));
+	}
+	ss_text_release(&told);
+	ss_session_close(session);
+	return redaction_end(command->name, &redaction, open.redactor, path, code == EXIT_FINE,
+			     code);
+}

@@ -34,4 +34,14 @@ int redaction_begin(const char *what, const struct redaction *redaction,
 int redaction_end(const char *what, const struct redaction *redaction, struct ss_redactor *redactor,
 		  const char *output, bool is_written, int code);
 
+/*
+ * Loads the paths of the command, `reduced` to what compares ranks, and writes one file: `write`
+ * fills the output, and `told` with what is printed once it is complete. Returns the exit code.
+ */
+int redaction_write(const struct command *command, const struct arguments *arguments,
+		    const char *path, bool reduced,
+		    enum ss_status (*write)(const struct arguments *arguments,
+					    struct ss_session *session, struct output *output,
+					    struct ss_text *told, struct ss_error *err));
+
 #endif

@@ -114,13 +114,6 @@ static void slice_args_add_kernel(struct slice_arg_list *list, const struct ss_k
 	slice_args_add_known(list, "graph node id", args->graph_node);
 }
 
-static void slice_args_add_rate(struct slice_arg_list *list, const struct ss_copy_args *args,
-				int64_t dur_ns)
-{
-	if (args->bytes >= 0 && dur_ns > 0)
-		slice_args_add_number(list, "rate", (double)args->bytes / (double)dur_ns, " GB/s");
-}
-
 static void slice_args_add_collective(struct slice_arg_list *list, const struct ss_comm_row *row)
 {
 	const struct ss_comm_args *args = ss_records_at(&list->trace->comm_args, row->args);
@@ -206,30 +199,26 @@ static void slice_args_add_ids(struct slice_arg_list *list, uint32_t row)
 				   id);
 }
 
-static void slice_args_add_record(struct slice_arg_list *list, enum ss_kind kind, uint32_t args)
+uint32_t ss_viewer_args_record(const struct ss_trace *trace, uint32_t row)
 {
-	const struct ss_trace *trace = list->trace;
+	uint32_t args = trace->slices.args[row];
 
-	switch (kind) {
+	if (args == SS_NO_ARGS)
+		return SS_NO_ARGS;
+	switch (trace->slices.kind[row]) {
 	case SS_KIND_OP:
 	case SS_KIND_ANNOTATION:
-		slice_args_add_op(list, ss_records_at(&trace->op_args, args));
-		break;
+		return args;
 	case SS_KIND_KERNEL:
 	case SS_KIND_COMM_KERNEL:
 	case SS_KIND_RUNTIME:
 	case SS_KIND_DRIVER:
-		slice_args_add_kernel(list, ss_records_at(&trace->kernel_args, args));
-		break;
+		return trace->op_args.count + args;
 	case SS_KIND_MEMCPY:
 	case SS_KIND_MEMSET:
-		slice_args_add_bytes(list, "bytes",
-				     ((const struct ss_copy_args *)ss_records_at(&trace->copy_args,
-										 args))
-					     ->bytes);
-		break;
+		return trace->op_args.count + trace->kernel_args.count + args;
 	default:
-		break;
+		return SS_NO_ARGS;
 	}
 }
 
@@ -239,19 +228,27 @@ void ss_viewer_args_visit(const struct ss_trace *trace, uint32_t row, enum ss_sl
 	struct slice_arg_list list = { .trace = trace, .add = add, .context = context };
 	const struct ss_slices *slices = &trace->slices;
 	const struct ss_track *track = &trace->tracks[slices->track[row]];
-	enum ss_kind kind = (enum ss_kind)slices->kind[row];
-	uint32_t args = slices->args[row];
+	uint32_t record = ss_viewer_args_record(trace, row), args = slices->args[row];
+	uint32_t kernels = trace->op_args.count, copies = kernels + trace->kernel_args.count;
 
 	if (which & SS_ARGS_TRACK && track->class == SS_TRACK_DEVICE) {
 		slice_args_add_known(&list, "device", track->pid);
 		slice_args_add_known(&list, "stream", track->tid);
 	}
-	if (which & SS_ARGS_RECORD && args != SS_NO_ARGS)
-		slice_args_add_record(&list, kind, args);
-	if (which & SS_ARGS_TRACK && args != SS_NO_ARGS &&
-	    (kind == SS_KIND_MEMCPY || kind == SS_KIND_MEMSET))
-		slice_args_add_rate(&list, ss_records_at(&trace->copy_args, args),
-				    slices->dur_ns[row]);
+	if (record != SS_NO_ARGS && record >= copies) {
+		const struct ss_copy_args *copy = ss_records_at(&trace->copy_args, args);
+
+		if (which & SS_ARGS_RECORD)
+			slice_args_add_bytes(&list, "bytes", copy->bytes);
+		if (which & SS_ARGS_TRACK && copy->bytes >= 0 && slices->dur_ns[row] > 0)
+			slice_args_add_number(&list, "rate",
+					      (double)copy->bytes / (double)slices->dur_ns[row],
+					      " GB/s");
+	} else if (which & SS_ARGS_RECORD && record < kernels) {
+		slice_args_add_op(&list, ss_records_at(&trace->op_args, args));
+	} else if (which & SS_ARGS_RECORD && record != SS_NO_ARGS) {
+		slice_args_add_kernel(&list, ss_records_at(&trace->kernel_args, args));
+	}
 	if (which & SS_ARGS_ROW) {
 		const struct ss_comm_row *comm = ss_trace_comm(trace, row);
 		const struct ss_other_row *others = slice_args_find_row(trace->others,

@@ -27,4 +27,7 @@ typedef void (*ss_slice_arg_function)(void *context, const struct ss_slice_arg *
 void ss_viewer_args_visit(const struct ss_trace *trace, uint32_t row, enum ss_slice_args which,
 			  ss_slice_arg_function add, void *context);
 
+/* Of the record of its arguments, counted over operators, kernels and copies; or SS_NO_ARGS. */
+uint32_t ss_viewer_args_record(const struct ss_trace *trace, uint32_t row);
+
 #endif

@@ -82,31 +82,12 @@ static void annotation_add_arg(void *context, const struct ss_slice_arg *arg)
 static struct cached_args *export_find_args(struct packets *packets, uint32_t row)
 {
 	const struct ss_trace *trace = packets->file->trace;
-	uint32_t args = trace->slices.args[row], ops = trace->op_args.count,
-		 kernels = trace->kernel_args.count;
+	uint32_t record = ss_viewer_args_record(trace, row);
 	struct annotations to = { &packets->arg_bytes, &packets->inner };
-	struct cached_args *found;
+	struct cached_args *found = &packets->args[record == SS_NO_ARGS ? 0 : record];
 
-	if (args == SS_NO_ARGS)
+	if (record == SS_NO_ARGS)
 		return NULL;
-	switch (trace->slices.kind[row]) {
-	case SS_KIND_OP:
-	case SS_KIND_ANNOTATION:
-		found = &packets->args[args];
-		break;
-	case SS_KIND_KERNEL:
-	case SS_KIND_COMM_KERNEL:
-	case SS_KIND_RUNTIME:
-	case SS_KIND_DRIVER:
-		found = &packets->args[ops + args];
-		break;
-	case SS_KIND_MEMCPY:
-	case SS_KIND_MEMSET:
-		found = &packets->args[ops + kernels + args];
-		break;
-	default:
-		return NULL;
-	}
 	if (!found->is_made) {
 		found->is_made = true;
 		found->from = packets->arg_bytes.length;
