@@ -303,8 +303,12 @@ void ss_hang_add_calm(const struct ss_hang *hang, struct ss_text *out)
 {
 	const struct ss_hang_member *late;
 
-	ss_text_add_string(out, "No rank waits for another: every collective that was called has "
-				"finished on all ranks with a dump.");
+	/* where the last calls do not match, they may have ended with a timeout */
+	ss_text_add_string(out, hang->loose_ends > 1
+					? "No rank waits for another now, but the last calls of "
+					  "the ranks are in different groups."
+					: "No rank waits for another: every collective that was "
+					  "called has finished on all ranks with a dump.");
 	if (hang->late == SS_NO_ROW)
 		return;
 	late = &hang->members[hang->late];
