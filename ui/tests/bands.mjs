@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { check, equal, PAGE, TRACES } from "./harness.mjs";
+import { check, equal, PAGE, quiet, TRACES } from "./harness.mjs";
 import { drop } from "./ways.mjs";
 
 const LEAK = join(TRACES, "memory/synthetic_leak_oom.p4.pickle");
@@ -100,7 +100,7 @@ function watch(page) {
 /* The last window, asked for again. */
 async function drawnOf(page, answered, harness, path) {
 	for (let i = 0; i < 200 && !answered.length; i++) await page.waitForTimeout(50);
-	await page.waitForLoadState("networkidle");
+	await quiet(page);
 	const { search } = new URL(answered.at(-1));
 	const bands = harness.command("ask", `bands${search}`, path);
 	const memory = harness.command("ask", `memory${search.replace(/&most=\d+/, "")}`, path);

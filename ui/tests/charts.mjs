@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { check, equal, TRACES } from "./harness.mjs";
+import { check, equal, quiet, TRACES } from "./harness.mjs";
 
 /* As core/format.ts writes times: three digits and a unit. */
 function ns(value) {
@@ -182,7 +182,7 @@ async function zoomMemory(page) {
 	await page.mouse.down();
 	await page.mouse.move(plot.x + 300, plot.y + 50, { steps: 5 });
 	await Promise.all([page.waitForResponse(/\/ask\/curve/), page.mouse.up()]);
-	await page.waitForLoadState("networkidle");
+	await quiet(page);
 }
 
 async function modules(harness) {

@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { check, equal, TRACES } from "./harness.mjs";
+import { check, equal, quiet, TRACES } from "./harness.mjs";
 import { verdictOf } from "./ways.mjs";
 
 const NANOGPT = join(TRACES, "jobs/h100x8_nanogpt");
@@ -64,7 +64,7 @@ async function paleMap(harness) {
 	await page.getByRole("tab", { name: "Ranks" }).click();
 	const map = page.locator(".heat-map, [class*=heat]").first();
 	await map.waitFor();
-	await page.waitForLoadState("networkidle");
+	await quiet(page);
 	const { rows, columns } = harness.json(
 		...["ranks", harness.simulate("ddp8-healthy"), "--group", "step", "--top", "0"],
 	);

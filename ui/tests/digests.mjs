@@ -4,7 +4,7 @@
  */
 import { cpSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { check, equal } from "./harness.mjs";
+import { check, equal, quiet } from "./harness.mjs";
 import { verdictOf } from "./ways.mjs";
 
 function makeDigests(harness) {
@@ -28,7 +28,7 @@ async function testDigests(harness) {
 	check((await bar.innerText()).startsWith("8 ranks from digests"), await bar.innerText());
 	for (const name of TABS) {
 		await page.getByRole("tab", { name, exact: true }).click();
-		await page.waitForLoadState("networkidle");
+		await quiet(page);
 		const body = await page.locator("#tab-body").innerText();
 		check(
 			!/has no events|which have no events/.test(body),

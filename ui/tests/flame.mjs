@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { check, equal, TRACES } from "./harness.mjs";
+import { check, equal, quiet, TRACES } from "./harness.mjs";
 import { load } from "./load.mjs";
 import { verdictOf } from "./ways.mjs";
 
@@ -110,8 +110,7 @@ async function tab(harness) {
 	await panel.getByRole("combobox", { name: "Thread or stream" }).selectOption("thread 0");
 	await page.waitForURL(/track=/);
 	/* the graph of the other thread takes the place of the first */
-	await page.waitForLoadState("networkidle");
-	await page.waitForTimeout(400);
+	await quiet(page);
 	for (let i = 0; i < 40 && !(await hint.getByText(/of the total/).isVisible()); i++) {
 		await flame.focus();
 		for (const key of ["ArrowDown", "ArrowRight", "Enter"]) await page.keyboard.press(key);

@@ -110,6 +110,6 @@ async function opens(harness) {
 }
 
 export const fleetTests = [
-	{ name: "fleet: figures are those of the verdicts", run: figures },
-	{ name: "fleet: runs open, and say where their traces were", run: opens },
+	{ name: "fleet: figures are those of the verdicts", run: figures, seconds: 30 },
+	{ name: "fleet: runs open, and say where their traces were", run: opens, seconds: 30 },
 ];

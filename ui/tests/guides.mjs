@@ -7,8 +7,7 @@
  */
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, equal, TRACES } from "./harness.mjs";
-import { verdictOf } from "./ways.mjs";
+import { check, equal, quiet, TRACES } from "./harness.mjs";
 
 const RESNET = "cuda/resnet50_workers0.pt.trace.json.gz";
 const PAGE_OF_VIEWER = new URL("../../docs/viewer.md", import.meta.url);
@@ -24,8 +23,7 @@ class Reader {
 	async click(locator) {
 		this.clicks++;
 		await locator.first().click();
-		await this.page.waitForTimeout(150);
-		await this.page.waitForLoadState("networkidle");
+		await quiet(this.page);
 	}
 
 	async tab(name) {
@@ -203,7 +201,7 @@ async function walk(harness, guide) {
 		if (!paths) continue;
 		if (!links.has(what)) links.set(what, await harness.serve(...paths));
 		const page = await harness.open(links.get(what).link);
-		await verdictOf(page).catch(() => {});
+		await quiet(page);
 		const reader = new Reader(page);
 		try {
 			await run(reader);

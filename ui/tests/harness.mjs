@@ -36,11 +36,67 @@ export function equal(ours, theirs, what) {
 	check(a === b, `${what}: the page has ${a}, the command ${b}`);
 }
 
+/* How many answers a page waits for, and when something last happened to it. */
+function watchActivity(page) {
+	page.pending = 0;
+	const note = (change) => (what) => {
+		/* the state is asked for again and again */
+		if (change && what.url().endsWith("/api/state")) return;
+		page.pending += change;
+		page.changedAt = performance.now();
+	};
+	page.on("request", note(1));
+	page.on("requestfinished", note(-1));
+	page.on("requestfailed", note(-1));
+	page.on("framenavigated", note(0));
+	note(0)();
+}
+
+/* In the page: until it is drawn, says nowhere that it loads, and has not changed for a while. */
+function settle(ms) {
+	const MOST_MS = 10_000;
+	return new Promise((resolve) => {
+		const begin = performance.now();
+		let last = begin;
+		const watch = new MutationObserver(() => (last = performance.now()));
+		watch.observe(document.body, {
+			subtree: true,
+			childList: true,
+			attributes: true,
+			characterData: true,
+		});
+		const look = () => {
+			const now = performance.now();
+			const loads = document.querySelector(".state-dot, .sentence-wait");
+			const done = !loads && now - last > ms;
+			if (!done && now - begin < MOST_MS) return setTimeout(look, 30);
+			watch.disconnect();
+			resolve(null);
+		};
+		requestAnimationFrame(() => requestAnimationFrame(look));
+	});
+}
+
+/*
+ * Until a page does nothing any more: no answer is on its way, and neither the address nor what it
+ * shows has changed for this long.
+ */
+export async function quiet(page, ms = 90) {
+	for (const begin = performance.now(); performance.now() - begin < 60_000; ) {
+		await page.evaluate(settle, ms);
+		const idle = performance.now() - page.changedAt;
+		if (!page.pending && idle >= ms) return;
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	}
+	throw new Failed(`the page does not come to rest: it waits for ${page.pending} answers`);
+}
+
 export class Harness {
 	constructor(stepscope) {
 		this.stepscope = resolve(stepscope);
 		this.scratch = mkdtempSync(join(tmpdir(), "stepscope-page-"));
 		this.servers = new Set();
+		this.shared = new Map();
 	}
 
 	async begin() {
@@ -48,7 +104,11 @@ export class Harness {
 		if (!executablePath) throw new Error("no Chromium here: tools/setup installs it");
 		this.browser = await chromium.launch({
 			executablePath,
-			args: process.getuid() === 0 ? ["--no-sandbox"] : [],
+			/* one page at a time: the next one finds a process, and compiled scripts */
+			args: [
+				"--renderer-process-limit=1",
+				...(process.getuid() === 0 ? ["--no-sandbox"] : []),
+			],
 		});
 	}
 
@@ -78,8 +138,18 @@ export class Harness {
 		return folder;
 	}
 
+	/* A server of these files, which tests share until one stops it. */
+	serve(...args) {
+		const key = args.join(" ");
+		const shared = this.shared.get(key) ?? this.serveAlone(...args);
+		this.shared.set(key, shared);
+		const forget = () => this.shared.delete(key);
+		shared.then(({ server }) => server.on("exit", forget), forget);
+		return shared;
+	}
+
 	/* Starts a server and gives its link. */
-	async serve(...args) {
+	async serveAlone(...args) {
 		const server = spawn(this.stepscope, ["serve", "--no-browser", ...args]);
 		this.servers.add(server);
 		server.on("exit", () => this.servers.delete(server));
@@ -94,7 +164,11 @@ export class Harness {
 			server.stderr.on("data", hear);
 			server.on("exit", () => reject(new Failed(`serve ended: ${said}`)));
 		});
-		return { link, stop: () => server.kill("SIGINT"), server };
+		const stop = () => {
+			this.shared.delete(args.join(" "));
+			server.kill("SIGINT");
+		};
+		return { link, stop, server };
 	}
 
 	/* A fresh page that is watched. Options as of a browser context. */
@@ -117,6 +191,7 @@ export class Harness {
 				problems.push(`request to ${to}`);
 		});
 		page.problems = problems;
+		watchActivity(page);
 		await page.goto(url);
 		return page;
 	}

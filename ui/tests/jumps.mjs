@@ -233,10 +233,10 @@ async function goesBack(harness) {
 }
 
 export const jumpTests = [
-	{ name: "jumps: the call and the idle row, also on a phone", run: calls },
+	{ name: "jumps: the call and the idle row, also on a phone", run: calls, seconds: 25 },
 	{ name: "jumps: the call and the idle row of a real trace", run: realCalls },
 	{ name: "jumps: a row of Gaps", run: gapRows },
 	{ name: "jumps: a straggler's collective on its ranks", run: stragglers },
 	{ name: "jumps: a straggler of a real job", run: realStragglers },
-	{ name: "jumps: Back and Forward", run: goesBack },
+	{ name: "jumps: Back and Forward", run: goesBack, seconds: 20 },
 ];

@@ -3,15 +3,18 @@
  * matrix.mjs - every tab and part at three sizes in both themes: nothing is cut or runs out of
  * the window, there is one first heading, and axe-core finds nothing.
  *
- * Colours are all that a theme changes: in the dark one axe-core looks at them alone, of parts at
- * one size. Of the rows of a table, which are alike, it looks at the first ones.
+ * axe-core runs each rule where its answer can differ. Colours are all that a theme changes: in the
+ * dark one it looks at them alone, of parts at one size. Where a tab shows the same elements as at
+ * another size, with the same attributes, and what is around it was looked at, too, it looks at
+ * what depends on where they are, and at no colour of the dark theme again. Of the rows of a table,
+ * which are alike, it looks at the first ones.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { makeStore } from "./fleet.mjs";
-import { check, PAGE, TRACES } from "./harness.mjs";
+import { check, PAGE, quiet, TRACES } from "./harness.mjs";
 import { verdictOf } from "./ways.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -24,32 +27,6 @@ const SIZES = [
 	{ width: 390, height: 844 },
 ];
 const THEMES = ["light", "dark"];
-
-/* In the page: until nothing has changed for a while, and nothing says that it loads. */
-function settle() {
-	const QUIET_MS = 90;
-	const MOST_MS = 10_000;
-	return new Promise((resolve) => {
-		const begin = performance.now();
-		let last = begin;
-		const watch = new MutationObserver(() => (last = performance.now()));
-		watch.observe(document.body, {
-			subtree: true,
-			childList: true,
-			attributes: true,
-			characterData: true,
-		});
-		const look = () => {
-			const now = performance.now();
-			const loads = document.querySelector(".state-dot, .sentence-wait");
-			const done = !loads && now - last > QUIET_MS;
-			if (!done && now - begin < MOST_MS) return setTimeout(look, 30);
-			watch.disconnect();
-			resolve(null);
-		};
-		requestAnimationFrame(() => requestAnimationFrame(look));
-	});
-}
 
 /* In the page: another theme has other colours, and that is all. */
 function nextFrame() {
@@ -84,14 +61,35 @@ function misfits() {
 	return found;
 }
 
-/* In the page. */
-async function findings(dark) {
-	const colours = { runOnly: ["color-contrast", "link-in-text-block"] };
+/* Rows of a table behind the first ones. */
+const ALIKE = ":is(.table-window, .tree-window) > :nth-child(n + 5)";
+
+/* In the page: the elements that are shown, with what rules read of them. */
+function structure(rows) {
+	const sized = /^(style|d|points|transform|width|height|viewBox|x\d?|y\d?|cx|cy|r|rx|ry)$/;
+	const words = (one) =>
+		[...one.attributes]
+			.filter(({ name }) => !sized.test(name))
+			.map(({ name, value }) => `${name}=${value}`)
+			.join(" ");
+	const told = (every) =>
+		every.map((one) => `${one.tagName} ${one.checkVisibility()} ${words(one)}`).join("\n");
+	const all = [...document.querySelectorAll("body *")].filter((one) => !one.closest(rows));
+	const inside = all.filter((one) => one.closest("#tab-body"));
+	return { body: told(inside), frame: told(all.filter((one) => !one.closest("#tab-body"))) };
+}
+
+const COLOURS = ["color-contrast", "link-in-text-block"];
+
+/* What depends on sizes and places. */
+const PLACES = [...COLOURS, "target-size", "scrollable-region-focusable", "css-orientation-lock"];
+
+/* In the page; `rules`: these alone, null: all. */
+async function findings([rules, inside, alike]) {
 	const all = { rules: { "target-size": { enabled: true } } };
-	const rows = ":is(.table-window, .tree-window) > :nth-child(n + 5)";
-	const { violations } = await window.axe.run({ include: ["html"], exclude: [rows] }, {
+	const { violations } = await window.axe.run({ include: [inside], exclude: [alike] }, {
 		resultTypes: ["violations"],
-		...(dark ? colours : all),
+		...(rules ? { runOnly: rules } : all),
 	});
 	return violations.flatMap(({ id, nodes }) =>
 		nodes.map((node) => {
@@ -101,24 +99,44 @@ async function findings(dark) {
 	);
 }
 
-/* Whether axe-core looks: never, always, or at a part. */
-function looksAt(axe, viewport, colorScheme) {
-	return axe === "part" ? colorScheme === "light" || viewport === SIZES[0] : axe;
+function axeFindings(page, rules, inside = "html") {
+	return page.evaluate(findings, [rules, inside, ALIKE]);
 }
 
-/* Looks at what the page shows, at all sizes in both themes. */
-async function look(page, name, axe, wrong) {
-	for (const viewport of SIZES)
+/*
+ * Looks at what the page shows, at all sizes in both themes. `frames`: what was seen around this
+ * tab. `fresh`: what was not seen elsewhere; axe-core looks at the rest once.
+ */
+async function look(page, name, axe, wrong, frames = new Set(), fresh = "html") {
+	const bodies = new Set();
+	for (const viewport of SIZES) {
+		await page.setViewportSize(viewport);
+		await page.emulateMedia({ colorScheme: "light" });
+		await quiet(page);
+		const { frame, body } = await page.evaluate(structure, ALIKE);
+		const known = frames.has(frame) && bodies.has(body);
+		const anew = viewport === SIZES[0] || (axe === "part" && !frames.has(frame));
+		const inside = anew ? "html" : fresh;
+		frames.add(frame);
+		bodies.add(body);
 		for (const colorScheme of THEMES) {
-			await page.setViewportSize(viewport);
 			await page.emulateMedia({ colorScheme });
-			await page.evaluate(colorScheme === "light" ? settle : nextFrame);
+			if (colorScheme === "dark") await page.evaluate(nextFrame);
 			const found = await page.evaluate(misfits);
-			if (looksAt(axe, viewport, colorScheme))
-				found.push(...(await page.evaluate(findings, colorScheme === "dark")));
+			const dark = colorScheme === "dark";
+			const same = known || (axe === "part" && viewport !== SIZES[0]);
+			if (axe && !(dark && same))
+				found.push(
+					...(await axeFindings(
+						page,
+						dark ? COLOURS : known ? PLACES : null,
+						dark ? fresh : inside,
+					)),
+				);
 			for (const one of found)
 				wrong.push(`${name} at ${viewport.width}, ${colorScheme}: ${one}`);
 		}
+	}
 	await page.setViewportSize(SIZES[0]);
 }
 
@@ -133,21 +151,22 @@ async function begin(harness, url) {
 	return page;
 }
 
-/* Every part of the tabs, until none is left: several pages share the list. */
+/* Every part of the tabs. */
 async function lookAtTabs(page, ids, axe, wrong) {
-	for (let id = ids.shift(); id; id = ids.shift()) {
+	for (const id of ids) {
 		await page.locator(`#tab-${id}`).evaluate((tab) => tab.click());
-		await page.evaluate(settle);
+		await quiet(page);
 		const parts = page.locator("#tab-body .chips.strong button");
 		const count = axe ? Math.max(1, await parts.count()) : 1;
-		await look(page, id, axe, wrong);
+		const frames = new Set();
+		await look(page, id, axe, wrong, frames);
 		for (let i = 1; i < count; i++) {
 			/* some parts have others: back by the first */
 			if (i >= (await parts.count())) break;
 			const title = await parts.nth(i).innerText();
 			await parts.nth(i).evaluate((part) => part.click());
-			await page.evaluate(settle);
-			await look(page, `${id}, ${title}`, axe && "part", wrong);
+			await quiet(page);
+			await look(page, `${id}, ${title}`, axe && "part", wrong, frames, "#tab-body");
 		}
 	}
 }
@@ -158,22 +177,25 @@ async function idsOf(page) {
 	return Promise.all(tabs.map(async (tab) => (await tab.getAttribute("id")).slice(4)));
 }
 
-/* So many pages at once: a test of a minute would be none that people run. */
-const PAGES = 3;
+/* Tests of the same length: two browsers share them. */
+const SHARES = 4;
 
-async function everyTab(harness) {
-	const { link } = await harness.serve(
-		harness.simulate("ddp8-slow"),
-		"--compare",
-		harness.simulate("ddp8-healthy"),
-	);
-	const wrong = [];
-	const pages = await Promise.all(Array.from({ length: PAGES }, () => begin(harness, link)));
-	const [ids] = await Promise.all(pages.map(idsOf));
-	check(ids.length >= 13, `only ${ids.length} tabs`);
-	await Promise.all(pages.map((page) => lookAtTabs(page, ids, true, wrong)));
-	for (const page of pages) await harness.close(page);
-	report(wrong);
+/* Every SHARES-th tab. */
+function someTabs(share) {
+	return async (harness) => {
+		const { link } = await harness.serve(
+			harness.simulate("ddp8-slow"),
+			"--compare",
+			harness.simulate("ddp8-healthy"),
+		);
+		const wrong = [];
+		const page = await begin(harness, link);
+		const ids = await idsOf(page);
+		check(ids.length >= 13, `only ${ids.length} tabs`);
+		await lookAtTabs(page, ids.filter((_, i) => i % SHARES === share), true, wrong);
+		await harness.close(page);
+		report(wrong);
+	};
 }
 
 async function fromDisk(harness) {
@@ -203,7 +225,7 @@ async function drawers(harness) {
 	for (const [name, address] of Object.entries(DRAWERS)) {
 		await page.evaluate((hash) => (location.hash = `#/${hash}`), address);
 		await page.locator(".drawer h2, .drawer h3").first().waitFor();
-		await look(page, `drawer of a ${name}`, true, wrong);
+		await look(page, `drawer of a ${name}`, true, wrong, new Set(), ".drawer");
 	}
 	await page.evaluate(() => (location.hash = "#/gaps"));
 	await page.getByRole("grid").focus();
@@ -211,7 +233,7 @@ async function drawers(harness) {
 	await page.keyboard.press("t");
 	await page.waitForURL(/at=gap/);
 	await page.locator(".drawer h2").waitFor();
-	await look(page, "drawer of a gap", true, wrong);
+	await look(page, "drawer of a gap", true, wrong, new Set(), ".drawer");
 	await harness.close(page);
 	report(wrong);
 }
@@ -242,10 +264,11 @@ async function layers(harness) {
 	await look(page, "reasons", true, wrong);
 	await page.setViewportSize(SIZES[2]);
 	await page.locator("summary", { hasText: "☰" }).click();
-	await page.evaluate(settle);
+	await quiet(page);
 	for (const dark of [false, true]) {
 		await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
-		wrong.push(...(await page.evaluate(misfits)), ...(await page.evaluate(findings, dark)));
+		const rules = dark ? COLOURS : null;
+		wrong.push(...(await page.evaluate(misfits)), ...(await axeFindings(page, rules)));
 	}
 	await harness.close(page);
 	report(wrong);
@@ -292,11 +315,15 @@ async function fleet(harness) {
 }
 
 export const matrixTests = [
-	{ name: "matrix: every tab and part, with axe-core", run: everyTab },
-	{ name: "matrix: every tab of a page from disk", run: fromDisk },
-	{ name: "matrix: the drawer, with axe-core", run: drawers },
-	{ name: "matrix: help, search, menus, with axe-core", run: layers },
+	...Array.from({ length: SHARES }, (_, i) => ({
+		name: `matrix: every tab and part, with axe-core (${i + 1} of ${SHARES})`,
+		run: someTabs(i),
+		seconds: 30,
+	})),
+	{ name: "matrix: every tab of a page from disk", run: fromDisk, seconds: 30 },
+	{ name: "matrix: the drawer, with axe-core", run: drawers, seconds: 30 },
+	{ name: "matrix: help, search, menus, with axe-core", run: layers, seconds: 30 },
 	{ name: "matrix: loading, with axe-core", run: loading },
-	{ name: "matrix: snapshots, with axe-core", run: snapshots },
-	{ name: "matrix: the fleet, with axe-core", run: fleet },
+	{ name: "matrix: snapshots, with axe-core", run: snapshots, seconds: 40 },
+	{ name: "matrix: the fleet, with axe-core", run: fleet, seconds: 20 },
 ];

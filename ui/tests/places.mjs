@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, equal, TRACES } from "./harness.mjs";
+import { check, equal, quiet, TRACES } from "./harness.mjs";
 import { load } from "./load.mjs";
 import { verdictOf } from "./ways.mjs";
 
@@ -173,7 +173,7 @@ async function pictures(harness) {
 	await verdictOf(page);
 	await page.getByRole("tab", { name: "Timeline" }).click();
 	await page.getByRole("application").waitFor();
-	await page.waitForLoadState("networkidle");
+	await quiet(page);
 	const saved = async (name) => {
 		const [download] = await Promise.all([
 			page.waitForEvent("download"),

@@ -66,7 +66,8 @@ async function main(stepscope, names) {
 	const chosen = TESTS.filter(
 		(test) => !names.length || names.some((name) => test.name.includes(name)),
 	);
-	const queue = [...chosen];
+	/* the longest first, so that both browsers end at the same time */
+	const queue = chosen.toSorted((a, b) => (b.seconds ?? 0) - (a.seconds ?? 0));
 	const browsers = Math.max(1, Number(process.env.STEPSCOPE_BROWSERS ?? 2));
 	const works = Array.from({ length: browsers }, () => work(stepscope, queue));
 	const missed = (await Promise.all(works)).flat();

@@ -9,13 +9,10 @@
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Harness, TRACES } from "./harness.mjs";
+import { Harness, quiet, TRACES } from "./harness.mjs";
 import { verdictOf } from "./ways.mjs";
 
 const RESNET = join(TRACES, "cuda/resnet50_workers0.pt.trace.json.gz");
-
-/* Charts are drawn when their answers are there; nothing tells when the last one is. */
-const SETTLE_MS = 900;
 
 async function shoot(harness, name, paths, folder, viewport) {
 	const { link } = await harness.serve(...paths);
@@ -24,8 +21,7 @@ async function shoot(harness, name, paths, folder, viewport) {
 		await verdictOf(page);
 		for (const tab of await page.getByRole("tab").all()) {
 			await tab.click();
-			await page.waitForLoadState("networkidle");
-			await page.waitForTimeout(SETTLE_MS);
+			await quiet(page);
 			const id = (await tab.getAttribute("href")).replace("#/", "");
 			const path = join(folder, `${id}-${name}-${colorScheme}.png`);
 			await page.screenshot({ path });

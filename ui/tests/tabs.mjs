@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { column, time } from "./figures.mjs";
-import { check, equal, TRACES } from "./harness.mjs";
+import { check, equal, quiet, TRACES } from "./harness.mjs";
 import { verdictOf } from "./ways.mjs";
 
 const RESNET = join(TRACES, "cuda/resnet50_workers0.pt.trace.json.gz");
@@ -16,12 +16,6 @@ async function go(page, name) {
 	const panel = page.getByRole("tabpanel", { name });
 	await panel.waitFor();
 	return panel;
-}
-
-/* Until nothing was asked for a while: what a tab asks first decides what it asks next. */
-async function quiet(page) {
-	await page.waitForTimeout(300);
-	await page.waitForLoadState("networkidle");
 }
 
 async function everyTab(harness) {
@@ -208,7 +202,7 @@ async function causes(harness) {
 
 export const tabTests = [
 	{ name: "tabs: every tab of a job and of a real trace has something to say", run: everyTab },
-	{ name: "tabs: every view can be reached", run: everyView },
+	{ name: "tabs: every view can be reached", run: everyView, seconds: 30 },
 	{ name: "tabs: a table sorts, filters, exports and leads to the timeline", run: table },
 	{ name: "tabs: the scope counts everywhere", run: scope },
 	{ name: "tabs: overview", run: overview },

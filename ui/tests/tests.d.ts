@@ -25,5 +25,7 @@ declare global {
 declare module "playwright-core" {
 	interface Page {
 		problems: string[]; /* harness.mjs: what went wrong in the page */
+		pending: number; /* answers that it waits for */
+		changedAt: number;
 	}
 }

@@ -2,7 +2,7 @@
 /*
  * timeline.mjs - the timeline: keys, mouse, search, ranges, gaps, flows, the address.
  */
-import { check, equal } from "./harness.mjs";
+import { check, equal, quiet } from "./harness.mjs";
 import { verdictOf } from "./ways.mjs";
 
 /* The part of the address behind the tab. */
@@ -20,9 +20,8 @@ export function windowOf(page) {
 }
 
 export async function settle(page) {
-	/* the address follows the view by less than half a second */
-	await page.waitForTimeout(700);
-	await page.waitForLoadState("networkidle");
+	/* the address follows a view that rests by half a second */
+	await quiet(page, 600);
 }
 
 /* Waits until the address has a selection, or has none. */

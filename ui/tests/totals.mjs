@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { check, equal, TRACES } from "./harness.mjs";
+import { check, equal, quiet, TRACES } from "./harness.mjs";
 import { load } from "./load.mjs";
 import { verdictOf } from "./ways.mjs";
 
@@ -57,14 +57,7 @@ async function showView(page, tab, view) {
 	await page.evaluate((to) => {
 		location.hash = to;
 	}, `#/${tab}?view=${view}`);
-	const busy = page.getByText(/^(Loading|Looking|Computing the table)/);
-	await page
-		.locator(`[role=grid][aria-label="${view}"]`)
-		.or(page.locator(".nothing, .lack"))
-		.first()
-		.waitFor({ timeout: 5000 })
-		.catch(() => undefined);
-	await busy.first().waitFor({ state: "hidden" });
+	await quiet(page);
 	return page.evaluate(readGrid, view);
 }
 
@@ -133,5 +126,9 @@ async function realJobs(harness) {
 }
 
 export const totalTests = [
-	{ name: "totals: tables of real jobs are the command's over all ranks", run: realJobs },
+	{
+		name: "totals: tables of real jobs are the command's over all ranks",
+		run: realJobs,
+		seconds: 40,
+	},
 ];

@@ -110,7 +110,7 @@ async function noTrace(harness) {
 
 async function served(harness) {
 	const folder = harness.simulate("ddp8-slow");
-	const { link, server } = await harness.serve(folder);
+	const { link, server } = await harness.serveAlone(folder);
 	const begin = performance.now();
 	const page = await harness.open(link);
 	const said = await verdictOf(page);
