@@ -73,15 +73,16 @@ struct ss_sink {
 
 /* The progress of a long load or a long answer. Since 0.2. Stable. */
 struct ss_progress {
-	size_t size;         /* set by the library */
-	const char *doing;   /* "Reading the traces"; valid as long as the library is loaded */
-	double share;        /* share of all work that is done, 0 to 1; never decreases */
-	const char *path;    /* current file; for an answer NULL, and all below file_count is 0 */
-	uint32_t file_index; /* from 0; for an answer the number of files or replays done */
-	uint32_t file_count;
-	uint64_t done_bytes;  /* of the current file, in bytes on disk */
-	uint64_t total_bytes; /* 0 if unknown, for example for a pipe */
-	uint64_t event_count; /* of the current file */
+	size_t size;       /* set by the library */
+	const char *doing; /* "Reading the traces"; valid as long as the library is loaded */
+	double share;      /* share of all work that is done, 0 to 1; never decreases */
+	const char *path;  /* current file; for an answer NULL, and all below file_count is 0 */
+	uint32_t file_index, file_count;  /* index from 0; for an answer: done files or replays */
+	uint64_t done_bytes;              /* of the current file, in bytes on disk */
+	uint64_t total_bytes;             /* 0 if unknown, for example for a pipe */
+	uint64_t event_count;             /* of the current file */
+	uint32_t trace_count, step_count; /* traces read so far, and their measured steps */
+	int64_t steps_ns;                 /* time of these steps in total */
 };
 
 /* Called from time to time with the progress; return false to stop. Since 0.2. Stable. */

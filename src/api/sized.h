@@ -50,7 +50,7 @@ void ss_sized_give(void *given, size_t first_size, const void *own, size_t own_s
 	_Static_assert(sizeof(void *) != 8 || SS_END_OF(type, last) == sizeof(type),        \
 		       "public structs end without padding")
 
-SS_FIRST_SIZE(SS_FIRST_PROGRESS, struct ss_progress, event_count, event_count, 64);
+SS_FIRST_SIZE(SS_FIRST_PROGRESS, struct ss_progress, event_count, steps_ns, 64);
 SS_FIRST_SIZE(SS_FIRST_INPUT, struct ss_input, total_bytes, total_bytes, 56);
 SS_FIRST_SIZE(SS_FIRST_OPEN_OPTIONS, struct ss_open_options, redactor, tables, 96);
 SS_FIRST_SIZE(SS_FIRST_REQUEST, struct ss_request, options, rows, 64);

@@ -98,6 +98,7 @@ void ss_job_file_release(struct ss_job *job, struct ss_job_file *file)
 	ss_digest_release(&file->digest);
 	memset(&file->digest, 0, sizeof(file->digest));
 	ss_job_tables_release(&file->tables);
+	ss_job_tables_release(&file->whole);
 	ss_recording_release(&file->recording, job->memory);
 	file->recording = (struct ss_recording){ 0 };
 }

@@ -92,17 +92,6 @@ static enum ss_status job_find_run(struct ss_job *job, struct ss_error *err)
 	return found == SS_NO_ROW ? fail_no_run(job, false, err) : SS_OK;
 }
 
-/* Frees a file of another run. */
-static void job_drop_file(struct ss_job *job, struct ss_job_file *file)
-{
-	if (file->summary)
-		job->summarizer->release(file->summary);
-	ss_trace_release(&file->trace);
-	ss_digest_release(&file->digest);
-	ss_job_tables_release(&file->tables);
-	ss_recording_release(&file->recording, job->memory);
-}
-
 static void job_keep_run(struct ss_job *job)
 {
 	uint32_t kept = 0;
@@ -111,7 +100,7 @@ static void job_keep_run(struct ss_job *job)
 		struct ss_job_file *file = &job->files[i];
 
 		if (file->run != SS_NO_ROW && file->run != job->chosen_run)
-			job_drop_file(job, file);
+			ss_job_file_release(job, file);
 		else if (kept++ != i)
 			job->files[kept - 1] = *file;
 	}

@@ -17,6 +17,9 @@
 #include "ranks/digest.h"
 #include "trace/digest/digest_file.h"
 
+/* Of a rank of which all rows are kept: with ten views, 1,024 ranks take at most 640 MB. */
+#define WHOLE_TABLE_BYTES ((size_t)64 << 10)
+
 /* Before each table. */
 struct table_head {
 	uint32_t view, group; /* index into ss_views; of its groups */
@@ -315,11 +318,10 @@ struct tables_running {
 	struct ss_arena arena; /* of the tables */
 };
 
-/* Adds a table behind its head; false: no memory. */
-static bool write_table(const struct run_table *from, uint32_t divisor, struct ss_memory *memory,
+/* Adds a table of at most `rows` behind its head; false: no memory. */
+static bool write_table(const struct run_table *from, uint32_t rows, struct ss_memory *memory,
 			struct ss_text *out)
 {
-	uint32_t kept_rows = ss_views[from->view]->kept[from->group] / divisor;
 	struct table_head head = { from->view, from->group, 0 };
 	size_t at = out->length;
 	struct kept_table kept = { 0 };
@@ -327,7 +329,7 @@ static bool write_table(const struct run_table *from, uint32_t divisor, struct s
 	bool whole;
 
 	ss_arena_init(&scratch, memory);
-	whole = keep_table(&kept, &from->table, from->group, kept_rows ? kept_rows : 1, &scratch);
+	whole = keep_table(&kept, &from->table, from->group, rows ? rows : 1, &scratch);
 	if (whole) {
 		ss_text_add(out, (const char *)&head, sizeof(head));
 		ss_fields_write(&table_layout, &kept, out);
@@ -350,12 +352,31 @@ static bool write_tables(const struct tables_running *running, struct ss_memory 
 	for (uint32_t divisor = 1; whole && divisor <= 128; divisor *= 2) {
 		out->length = 0;
 		for (uint32_t i = 0; whole && i < running->count; i++)
-			whole = write_table(&running->items[i], divisor, memory, out);
+			whole = write_table(
+				&running->items[i],
+				running->items[i].table.view->kept[running->items[i].group] /
+					divisor,
+				memory, out);
 		if (out->length <= SS_DIGEST_TABLES_BYTES)
 			return whole;
 	}
 	out->length = 0;
 	return whole;
+}
+
+/* All rows; a table that is too large is left out. */
+static bool write_whole_tables(const struct tables_running *running, struct ss_memory *memory,
+			       struct ss_text *out)
+{
+	for (uint32_t i = 0; i < running->count; i++) {
+		size_t before = out->length;
+
+		if (!write_table(&running->items[i], UINT32_MAX, memory, out))
+			return false;
+		if (out->length - before > WHOLE_TABLE_BYTES)
+			out->length = before;
+	}
+	return true;
 }
 
 static enum ss_status run_views(struct tables_running *running, const struct ss_subject *subject,
@@ -398,12 +419,15 @@ static enum ss_status take_bytes(struct ss_job_tables *out, const struct ss_text
 }
 
 enum ss_status ss_job_tables_make(struct ss_job_tables *out, const struct ss_subject *subject,
-				  struct ss_memory *memory, struct ss_error *err)
+				  bool whole, struct ss_memory *memory, struct ss_error *err)
 {
+	bool (*write)(const struct tables_running *, struct ss_memory *,
+		      struct ss_text *) = whole ? write_whole_tables : write_tables;
 	struct tables_running running = { 0 };
 	struct ss_text text = { 0 };
 	enum ss_status status = SS_OK;
 
+	ss_job_tables_release(out);
 	ss_arena_init(&running.arena, memory);
 	running.items = SS_ARENA_NEW(&running.arena, struct run_table,
 				     ss_view_count * SS_GROUPS_MAX + 1);
@@ -412,7 +436,7 @@ enum ss_status ss_job_tables_make(struct ss_job_tables *out, const struct ss_sub
 	if (status == SS_OK)
 		status = run_views(&running, subject, err);
 	if (status == SS_OK)
-		status = write_tables(&running, memory, &text)
+		status = write(&running, memory, &text)
 				 ? take_bytes(out, &text, memory, err)
 				 : ss_fail_memory(err, "the tables of a digest");
 	for (uint32_t i = 0; i < running.count; i++)

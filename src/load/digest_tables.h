@@ -27,10 +27,10 @@ struct ss_job_tables {
 /* Changes with the list of kept views, their columns and rows. */
 uint64_t ss_job_tables_layout(uint64_t hash);
 
-/* Runs the views on a trace. */
+/* Runs the views on a trace. `whole`: with all rows, for this process alone. */
 SS_MUST_USE
 enum ss_status ss_job_tables_make(struct ss_job_tables *out, const struct ss_subject *subject,
-				  struct ss_memory *memory, struct ss_error *err);
+				  bool whole, struct ss_memory *memory, struct ss_error *err);
 
 void ss_job_tables_release(struct ss_job_tables *tables);
 

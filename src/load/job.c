@@ -31,10 +31,11 @@ struct job_loading {
 	uint32_t first; /* index of the first path among the files */
 	struct ss_gate *gate;
 	enum loading_pass pass;
-	uint32_t next, threads; /* threads: for each file */
-	uint32_t loaded;        /* files that are done */
-	double share;           /* reported last */
-	enum ss_status status;  /* the first that stops all */
+	uint32_t next, threads;    /* threads: for each file */
+	uint32_t loaded;           /* files that are done */
+	struct ss_progress so_far; /* what is known of the traces that were read */
+	double share;              /* reported last */
+	enum ss_status status;     /* the first that stops all */
 	struct ss_error *err;
 };
 
@@ -72,6 +73,9 @@ static bool loading_report_progress(void *context, uint64_t done_bytes, uint64_t
 	if (share > loading->share)
 		loading->share = share;
 	reporting->progress.share = loading->share;
+	reporting->progress.trace_count = loading->so_far.trace_count;
+	reporting->progress.step_count = loading->so_far.step_count;
+	reporting->progress.steps_ns = loading->so_far.steps_ns;
 	go_on = loading->status == SS_OK && !ss_progress_is_cancelled(loading->job->watch) &&
 		(!options->progress ||
 		 options->progress(options->progress_context, &reporting->progress));
@@ -131,6 +135,18 @@ static void job_file_set_rank(struct ss_job_file *file)
 	subject->rank_by_name = subject->rank >= 0;
 }
 
+static void loading_count_steps(struct job_loading *loading, const struct ss_steps *steps)
+{
+	ss_gate_lock(loading->gate);
+	loading->so_far.trace_count++;
+	loading->so_far.step_count += steps->kept_count;
+	for (uint32_t i = 0; i < steps->count; i++)
+		if (!steps->items[i].dropped)
+			ss_ns_add(&loading->so_far.steps_ns,
+				  steps->items[i].end_ns - steps->items[i].start_ns);
+	ss_gate_unlock(loading->gate);
+}
+
 static enum ss_status job_load_source(struct job_loading *loading, struct ss_job_file *file,
 				      struct ss_source *source,
 				      const struct ss_load_options *options, struct ss_error *err)
@@ -143,6 +159,8 @@ static enum ss_status job_load_source(struct job_loading *loading, struct ss_job
 	if (status != SS_OK)
 		return status;
 	job_file_set_rank(file);
+	if (loading->pass == LOADING_TRACES)
+		loading_count_steps(loading, &file->trace.steps);
 	if (loading->pass == LOADING_TRACES)
 		SS_TRY(ss_job_note_graphs(loading->job, file, loading->gate, err));
 	return ss_recording_note(&file->recording, &file->trace, memory)

@@ -165,6 +165,7 @@ struct ss_job_file {
 	struct ss_digest digest;     /* until the ranks are joined */
 	void *summary;               /* made by the summarizer; NULL: not yet */
 	struct ss_job_tables tables; /* of views, for or from a digest file */
+	struct ss_job_tables whole;  /* the same with all rows, if there are many ranks */
 	uint32_t rank_index;         /* index of its rank after joining; SS_NO_ROW: left out */
 	uint64_t oddities[SS_SEVERITIES]; /* counts of the view quality, by enum ss_severity */
 	struct ss_recording recording;    /* stays when the trace is gone */

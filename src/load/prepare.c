@@ -196,6 +196,12 @@ const struct ss_digest *ss_job_file_digest(const struct ss_job *job, const struc
 		       : NULL;
 }
 
+/*
+ * From this many ranks on, views of all ranks take seconds. Those that digests keep are run while a
+ * rank is examined, which has their facts; with fewer ranks the verdict does not wait for them.
+ */
+#define MANY_RANKS 64
+
 /* Makes the digest, unless there is one, and the summary. */
 static enum ss_status prepare_file(struct preparing *preparing, uint32_t threads,
 				   struct ss_error *err)
@@ -209,9 +215,10 @@ static enum ss_status prepare_file(struct preparing *preparing, uint32_t threads
 				*err = preparing->err[i];
 			return preparing->status[i];
 		}
-	if (job->keeps_tables && preparing->trace)
-		SS_TRY(ss_job_tables_make(&preparing->file->tables, preparing->subject, job->memory,
-					  err));
+	if (preparing->trace ? job->keeps_tables : job->file_count >= MANY_RANKS)
+		SS_TRY(ss_job_tables_make(preparing->trace ? &preparing->file->tables
+							   : &preparing->file->whole,
+					  preparing->subject, !preparing->trace, job->memory, err));
 	if (preparing->trace)
 		ss_slices_drop_ids(preparing->trace);
 	return job->summarizer->finish(preparing->summary, preparing->subject, preparing->digest,

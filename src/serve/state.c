@@ -114,9 +114,11 @@ static void write_progress(const struct ss_state *state, struct ss_text *out)
 		ss_text_add_string(out, "null");
 	ss_text_addf(out,
 		     ",\"file\":%" PRIu32 ",\"files\":%" PRIu32 ",\"done_bytes\":%" PRIu64
-		     ",\"total_bytes\":%" PRIu64 ",\"events\":%" PRIu64,
+		     ",\"total_bytes\":%" PRIu64 ",\"events\":%" PRIu64 ",\"traces\":%" PRIu32
+		     ",\"steps\":%" PRIu32 ",\"steps_ns\":%" PRId64,
 		     progress->file_index, progress->file_count, progress->done_bytes,
-		     progress->total_bytes, progress->event_count);
+		     progress->total_bytes, progress->event_count, progress->trace_count,
+		     progress->step_count, progress->steps_ns);
 }
 
 void ss_state_write(struct ss_state *state, struct ss_text *out)

@@ -16,6 +16,7 @@ struct told {
 	bool falls, has_strange_share;
 	uint32_t reading, comparing, examining, judging, replaying, making;
 	uint32_t done, count;
+	uint32_t traces, steps; /* that were read */
 };
 
 static void count(struct told *told, const char *doing)
@@ -39,6 +40,10 @@ static bool hear(void *context, const struct ss_progress *progress)
 	told->share = progress->share;
 	told->done = progress->file_index;
 	told->count = progress->file_count;
+	told->traces = progress->trace_count;
+	told->steps = progress->step_count;
+	if (progress->step_count)
+		assert_true(progress->steps_ns > 0);
 	return told->calls != told->stop_at;
 }
 
@@ -125,6 +130,8 @@ static void test_parts(void **state)
 		check_shares(&told);
 		assert_int_equal(told.reading, told.calls);
 		assert_true(told.share > 0.5);
+		assert_true(told.traces > 0 && told.traces < RANKS);
+		assert_true(told.steps >= told.traces && told.steps <= 3 * told.traces);
 		told = (struct told){ 0 };
 		ss_session_watch(session, hear, &told);
 		assert_int_equal(run(session, "diagnose", &out), SS_OK);

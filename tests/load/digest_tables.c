@@ -29,7 +29,7 @@ static enum ss_status make_tables(struct support_trace *from, struct ss_job_tabl
 
 	ss_facts_init(&facts, &from->trace, &from->memory);
 	subject.facts = &facts;
-	status = ss_job_tables_make(out, &subject, &from->memory, err);
+	status = ss_job_tables_make(out, &subject, false, &from->memory, err);
 	ss_facts_release(&facts);
 	return status;
 }

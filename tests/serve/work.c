@@ -187,7 +187,10 @@ static void test_state(void **state)
 					.file_count = 8,
 					.done_bytes = 100,
 					.total_bytes = 1000,
-					.event_count = 7 };
+					.event_count = 7,
+					.trace_count = 2,
+					.step_count = 8,
+					.steps_ns = 900 };
 	struct ss_progress work = { .size = sizeof(work),
 				    .doing = "Replaying",
 				    .share = 0.5,
@@ -200,11 +203,13 @@ static void test_state(void **state)
 	assert_true(ss_state_init(&load));
 	check_state(&load, "\"state\":\"loading\",\"runs\":1,\"run\":0,\"doing\":null,"
 			   "\"share\":0.0000,\"path\":null,\"file\":0,"
-			   "\"files\":0,\"done_bytes\":0,\"total_bytes\":0,\"events\":0}");
+			   "\"files\":0,\"done_bytes\":0,\"total_bytes\":0,\"events\":0,"
+			   "\"traces\":0,\"steps\":0,\"steps_ns\":0}");
 	ss_state_load(&load, 1, 2, &progress);
 	check_state(&load, "\"runs\":2,\"run\":1,\"doing\":\"Reading\",\"share\":0.2500,"
 			   "\"path\":\"a\\\"\xef\xbf\xbd.json\",\"file\":2,"
-			   "\"files\":8,\"done_bytes\":100,\"total_bytes\":1000,\"events\":7}");
+			   "\"files\":8,\"done_bytes\":100,\"total_bytes\":1000,\"events\":7,"
+			   "\"traces\":2,\"steps\":8,\"steps_ns\":900}");
 	/* a path that is too long is cut, one that is none is none */
 	memset(path, 'p', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';

@@ -100,6 +100,7 @@ static enum ss_status view_run_on_file(struct ss_session *session, const struct 
 				       struct ss_digest_rows *rows, struct ss_error *err)
 {
 	struct ss_subject subject = file->subject;
+	uint32_t cut;
 
 	if (ss_view_of_job(part->view))
 		return SS_OK;
@@ -111,6 +112,8 @@ static enum ss_status view_run_on_file(struct ss_session *session, const struct 
 	subject.group = part->group;
 	if (choice->is_part && subject.trace)
 		return view_run_on_selection(part->view, choice, &subject, out, err);
+	if (ss_job_tables_show(&file->whole, part->view, part->group, out, &cut, NULL) == SS_OK)
+		return SS_OK;
 	subject.facts = session_facts_of(session, subject.trace);
 	SS_TRY(part->view->run(&subject, out, err));
 	view_reword_notes(subject.trace, out);

@@ -34,6 +34,9 @@ interface State {
 	done_bytes?: number;
 	total_bytes?: number;
 	events?: number;
+	traces?: number;
+	steps?: number;
+	steps_ns?: number;
 }
 
 const TOKEN = /[#&?]token=([0-9a-zA-Z_-]+)/;
@@ -109,6 +112,11 @@ export function httpTransport(token: string): Transport {
 					doneBytes: state.done_bytes ?? 0,
 					totalBytes: state.total_bytes ?? 0,
 					events: state.events ?? 0,
+					soFar: {
+						traces: state.traces ?? 0,
+						steps: state.steps ?? 0,
+						stepsNs: state.steps_ns ?? 0,
+					},
 				});
 				await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 			}

@@ -9,6 +9,13 @@ export interface Reply {
 	type: string;
 }
 
+/* What is known of the traces that are read, while others are not. */
+export interface SoFar {
+	traces: number;
+	steps: number;
+	stepsNs: number; /* in total */
+}
+
 /* Progress of loading. */
 export interface Progress {
 	doing: string;
@@ -19,6 +26,7 @@ export interface Progress {
 	doneBytes: number;
 	totalBytes: number;
 	events: number;
+	soFar?: SoFar;
 	memoryBytes?: number; /* that the core has taken; only where it runs in this page */
 }
 

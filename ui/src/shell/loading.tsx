@@ -2,8 +2,8 @@
 /*
  * loading.tsx - the loading screen: bytes, events, current file; and a cancel button.
  */
-import { formatBytes, formatCount } from "../core/format";
-import type { Progress } from "../core/transport";
+import { formatBytes, formatCount, formatNs } from "../core/format";
+import type { Progress, SoFar } from "../core/transport";
 import "./loading.css";
 
 /* "12 MB of 81 MB · 210,000 events · file 2 of 8" */
@@ -15,6 +15,14 @@ function wordsOf(progress: Progress): string {
 	if (files > 1)
 		words.push(`file ${formatCount(Math.min(file + 1, files))} of ${formatCount(files)}`);
 	return words.join(" · ") || "starting…";
+}
+
+/* "37 traces read: 148 steps, 186 ms on average" */
+function soFarWords({ traces, steps, stepsNs }: SoFar): string {
+	const read = `${formatCount(traces)} ${traces === 1 ? "trace" : "traces"} read`;
+	if (!steps) return read;
+	const counted = `${formatCount(steps)} ${steps === 1 ? "step" : "steps"}`;
+	return `${read}: ${counted}, ${formatNs(stepsNs / steps)} on average`;
 }
 
 /* What 32 bits can name. */
@@ -51,6 +59,9 @@ export function LoadingScreen(props: {
 					/>
 					<p aria-live="off">
 						{progress ? wordsOf(progress) : "starting…"}
+					</p>
+					<p aria-live="off">
+						{progress?.soFar?.traces ? soFarWords(progress.soFar) : ""}
 					</p>
 					<p class="soft" aria-live="off">
 						{progress?.memoryBytes ? memoryWords(progress.memoryBytes) : ""}

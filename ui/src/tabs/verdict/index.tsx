@@ -13,7 +13,7 @@ import { AccountBar } from "./account";
 import { BudgetBar } from "./budget";
 import { Doubts } from "./doubts";
 import { FindingCard } from "./finding";
-import { fallsOf, fixOf, hasTime, openShare, sameSet, warnedFixes } from "./model";
+import { fallsOf, fixOf, hasTime, openShare, recordedSteps, sameSet, warnedFixes } from "./model";
 import { useFlags } from "./places";
 import { QualityLine } from "./quality-line";
 import { NoSteps, Sentence } from "./sentence";
@@ -154,7 +154,7 @@ function useMore(): string[] {
 }
 
 function Verdict() {
-	const { client } = useOpened();
+	const { client, job } = useOpened();
 	const rank = useView((view) => view.rank);
 	const told = useLoaded(() => client.diagnosis({ rank }), [rank]);
 	const [slow, wait] = useState(false);
@@ -185,7 +185,7 @@ function Verdict() {
 					<Told key={`${rank}`} told={told.value} rank={rank} />
 				) : told.state === "loading" ? (
 					<p class="sentence sentence-wait" role="status">
-						{slow ? "Computing the verdict …" : "\u00a0"}
+						{slow ? `${recordedSteps(job)} Computing the verdict …` : "\u00a0"}
 						{work ? <WorkBar work={work} /> : null}
 					</p>
 				) : null}

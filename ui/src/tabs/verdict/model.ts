@@ -3,9 +3,18 @@
  * model.ts - computes what the verdict shows from the core's answers.
  */
 import { causeColor } from "../../core/colors";
-import { formatNs, formatNsRange, formatPercent } from "../../core/format";
-import type { Account, Cell, Diagnosis, Finding, TableDocument } from "../../core/types";
+import { formatCount, formatNs, formatNsRange, formatPercent } from "../../core/format";
+import type { Account, Cell, Diagnosis, Finding, Job, TableDocument } from "../../core/types";
 import type { BarPart } from "../../parts/stacked-bar";
+
+/* What the files say before anything is computed. */
+export function recordedSteps(job: Job): string {
+	const steps = job.files.flatMap((file) => file.steps ?? []).filter((step) => !step.dropped);
+	const lengths = steps.map((step) => step.end_ns - step.start_ns).sort((a, b) => a - b);
+	const median = lengths[lengths.length >> 1];
+	if (median === undefined) return "";
+	return `A recorded step takes ${formatNs(median)} (median of ${formatCount(lengths.length)}).`;
+}
 
 /* What what-if is asked for; findings about one rank are asked for by it. */
 export function fixOf(finding: Finding): string {
