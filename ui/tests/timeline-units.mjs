@@ -369,6 +369,38 @@ async function feeds() {
 	equal(aborted(), [true, true, false, false], "until one is not awaited any more");
 }
 
+/* A collective leads to its ranks also where nothing is known of the late one; one that another
+ * jump has overtaken leads nowhere. */
+async function jumps() {
+	const { Jump } = await load("timeline/jump.ts");
+	const members = [0, 1].map((rank) => ({ rank, file: rank, row: 5, wait_ns: 9, track: 2 }));
+	const collective = { last_rank: 1, members };
+	const late = [];
+	const client = {
+		json: (_, { file }) =>
+			file === 0
+				? Promise.resolve({ file, row: 5, gap: null, collective })
+				: new Promise((resolve, reject) => late.push({ resolve, reject })),
+	};
+	const asked = async (count) => {
+		while (late.length < count) await new Promise((resolve) => setTimeout(resolve));
+	};
+	let found = 0;
+	const jump = new Jump(client, () => found++);
+	jump.follow("slice.0.5");
+	await asked(1);
+	late[0].reject(new Error("no such slice"));
+	await new Promise((resolve) => setTimeout(resolve));
+	equal([found, jump.now.order], [1, [1, 0]], "a late rank that is not known");
+	jump.follow("file.3");
+	jump.follow("slice.0.5");
+	await asked(2);
+	jump.follow("file.4");
+	late[1].resolve({ before: null });
+	await new Promise((resolve) => setTimeout(resolve));
+	equal([found, [...jump.now.files.keys()]], [1, [4]], "a jump that was overtaken");
+}
+
 export const timelineUnits = [
 	{ name: "units: tiles are read as they are written", run: decodes },
 	{ name: "units: lanes without Python frames", run: frames },
@@ -378,4 +410,5 @@ export const timelineUnits = [
 	{ name: "units: rows of a range", run: rangeRows },
 	{ name: "units: keys of the timeline", run: keys },
 	{ name: "units: requests of the timeline that are given up", run: feeds },
+	{ name: "units: jumps that fail in part, and that are overtaken", run: jumps },
 ];

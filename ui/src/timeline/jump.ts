@@ -93,12 +93,11 @@ export class Jump {
 	}
 
 	/* Of a collective also what the late rank's host did before: its thread is opened. */
-	private async addLate(slice: SliceAnswer, found: Jumped): Promise<Jumped> {
+	private async addLate(slice: SliceAnswer, found: Jumped): Promise<void> {
 		const gap = slice.collective && (await lateGap(this.client, slice.collective));
-		if (!gap?.during) return found;
+		if (!gap?.during) return;
 		const own = found.files.get(gap.file) ?? [];
 		found.files.set(gap.file, [...own, { ...gap.during, file: gap.file }]);
-		return found;
 	}
 
 	private async load(text: string, kind: "slice" | "gap", selected: Selection): Promise<void> {
@@ -107,8 +106,12 @@ export class Jump {
 			const answer = await this.client.json<SliceAnswer & GapAnswer>(kind, place);
 			if (text !== this.text) return;
 			const now = kind === "slice" ? ofSlice(answer) : ofGap(answer);
-			this.now = now.order ? await this.addLate(answer, now) : now;
-			if (text === this.text) this.found();
+			/* it leads there also where nothing is known of the late rank */
+			if (now.order) await this.addLate(answer, now).catch(() => {});
+			/* another one may have begun meanwhile */
+			if (text !== this.text) return;
+			this.now = now;
+			this.found();
 		} catch {
 			/* there is no such slice: the rank is open all the same */
 		}
