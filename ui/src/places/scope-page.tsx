@@ -3,16 +3,20 @@
  * scope-page.tsx - rows that stand for a rank, a step or both: the same figure in all steps of the
  * rank, and on all ranks in the step; and a way to look at it alone.
  */
+import type { Client } from "../core/client";
 import { useLoaded, useOpened } from "../core/context";
 import { formatCell } from "../core/format";
 import { store, writeAddress } from "../core/store";
-import type { Cell, TableDocument } from "../core/types";
+import type { Cell, Job, TableDocument } from "../core/types";
+import { stepCount } from "../core/words";
 import type { Read } from "../parts/place";
+import { MOST_OF_RANKS } from "../parts/scope";
 import { type SmallBar, SmallBars } from "./small-bars";
 
 /* Figures of the view ranks, in this order. */
 const FIGURES: [column: string, title: string][] = [
 	["step_ns", "Step"],
+	["dur_ns", "Step"],
 	["compute_ns", "Compute"],
 	["exposed_ns", "Exposed communication"],
 	["wait_ns", "Waiting for ranks"],
@@ -47,12 +51,28 @@ function mostOf(bars: SmallBar[]): string {
 	return `up to ${formatCell(Math.max(0, ...bars.map((bar) => bar.value)), "ns")}`;
 }
 
+/* The steps of the rank, or the step on all ranks: of many ranks only how long it takes, because
+ * the core has the other figures for all steps at once. */
+function figuresOf(client: Client, job: Job, rank: Cell, step: Cell): Promise<TableDocument> {
+	if (typeof rank === "number") return client.view("ranks", { group: "step", rank, top: 0 });
+	if (job.files.length * stepCount(job) <= MOST_OF_RANKS)
+		return client.view("ranks", { group: "step", top: 0 });
+	return client.view("steps", { step: Number(step), top: 0 });
+}
+
 export function ScopePage({ read }: { read: Read }) {
-	const { client } = useOpened();
 	const [rank, step] = [read("rank"), read("step")];
-	const loaded = useLoaded(() => client.view("ranks", { group: "step", top: 0 }), [client]);
-	const table = loaded.value;
 	if (typeof rank !== "number" && typeof step !== "number") return null;
+	return <Scope rank={rank} step={step} />;
+}
+
+function Scope({ rank, step }: { rank: Cell; step: Cell }) {
+	const { client, job } = useOpened();
+	const loaded = useLoaded(
+		() => figuresOf(client, job, rank, step),
+		[client, rank, step],
+	);
+	const table = loaded.value;
 	const view = {
 		...store.view,
 		rank: typeof rank === "number" ? rank : store.view.rank,
