@@ -6,7 +6,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { check, equal, PAGE, TRACES } from "./harness.mjs";
+import { check, equal, PAGE, quiet, TRACES } from "./harness.mjs";
 import { drop } from "./ways.mjs";
 
 const MEMORY = join(TRACES, "memory");
@@ -229,6 +229,13 @@ async function allocationRow(harness, page, path) {
 	equal(event.freed.line, rows[at].freed_by, "who freed it");
 	equal(event.address, rows[at].address, "its address");
 	await drawer.getByText(`freed by ${rows[at].freed_by} at event`).waitFor();
+	const same = rows.filter((row) => row.line === rows[at].line);
+	const total = bytesText(same.reduce((sum, row) => sum + row.bytes, 0));
+	const all = drawer.getByRole("region", { name: "All allocations of this line" });
+	await all.getByText(`${same.length} allocations, ${total} in total;`).waitFor();
+	const freed = same.filter((row) => row.lifetime_ns !== null).length;
+	await all.getByText(`; ${freed} freed`).waitFor();
+	await all.getByRole("heading", { name: /^Allocations by lifetime/ }).waitFor();
 	await drawer.getByRole("button", { name: "Show in the block map" }).click();
 	await ownOf(page, ["marked", event.address]);
 	const words = `1 block (${bytesText(event.bytes)}) marked`;
@@ -491,7 +498,7 @@ async function everyView(harness) {
 	await leadOf(page);
 	for (const part of await page.locator(".chips.strong").getByRole("button").all()) {
 		await part.click();
-		await page.waitForLoadState("networkidle");
+		await quiet(page);
 	}
 	const missing = views.filter((view) => view.of_snapshot && !asked.has(view.name));
 	equal(missing, [], "views that the tab does not show");
@@ -520,7 +527,7 @@ async function told(harness) {
 }
 
 export const snapshotTests = [
-	{ name: "snapshot: every real one is dropped on the page", run: droppedAll },
+	{ name: "snapshot: every real one is dropped on the page", run: droppedAll, seconds: 30 },
 	{ name: "snapshot: the curve, stacks, moments and tables", run: used },
 	{ name: "snapshot: rows lead to the drawer", run: rows },
 	{ name: "snapshot: the peak and failures, on both axes", run: jumps },

@@ -27,6 +27,7 @@ import {
 import { comparedOf } from "./compared";
 import { Frames } from "./frames";
 import { Life, LifeLinks, useEvent } from "./life";
+import { LinePage } from "./line-page";
 import { countOf, type Stacks, type StackSums } from "./model";
 import { useWholeStack } from "./stack";
 
@@ -318,6 +319,8 @@ function SnapshotRow({ selected }: { selected: RowSelection }) {
 	if (selected.view === "snapshot-segments" && selected.group === "block" && address)
 		return <BlockDetails selected={{ kind: "block", address, event: null }} />;
 	const title = titleOf(selected, read);
+	const of = afterOf(chosen, asked ?? {});
+	const line = OF_LINES.has(selected.view) ? textIn(read, "line") : null;
 	return (
 		<div class="held-details row-details">
 			<header>
@@ -333,8 +336,9 @@ function SnapshotRow({ selected }: { selected: RowSelection }) {
 				chosen={chosen}
 				selected={selected}
 				read={read}
-				asked={afterOf(chosen, asked ?? {})}
+				asked={of}
 			/>
+			{line ? <LinePage line={line} asked={of} /> : null}
 		</div>
 	);
 }
