@@ -19,20 +19,17 @@
 #include "base/sort.h"
 #include "view/view.h"
 
-enum { BY_OP, BY_NAME, BY_STEP, BY_KIND };
-
-/* Machines have 16 at most. */
-#define DEVICES_MAX 64
+enum { BY_OP, BY_NAME, BY_STEP, BY_KIND, BY_RUN };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
-	{ "name", SS_COLUMN_TEXT, "operator, kind of operator, or name of the step",
+	{ "name", SS_COLUMN_TEXT, "operator, kind of operator, name of the step, or all steps",
 	  SS_COLUMN_SLICES },
 	{ "shapes", SS_COLUMN_TEXT, "shapes of its tensors, such as 32x3 3x8; lists in ()", 0 },
 	{ "calls", SS_COLUMN_COUNT,
 	  "calls that launched work; without a device: calls with known FLOPs", SS_COLUMN_DETAIL },
-	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step", 0 },
+	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step, or of all", 0 },
 	{ "device_ns", SS_COLUMN_NS, "kernels, copies and memsets that they launched", 0 },
 	{ "host_ns", SS_COLUMN_NS, "time on the CPU; only if there is no device", 0 },
 	{ "peak_percent", SS_COLUMN_PERCENT,
@@ -53,7 +50,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
 	{ "tflop_per_s", SS_COLUMN_NUMBER,
 	  "TFLOP per second of device_ns with known FLOPs; for a step: per second of dur_ns", 0 },
-	{ "gb_per_s", SS_COLUMN_NUMBER, "GB per second of device_ns with known bytes",
+	{ "gb_per_s", SS_COLUMN_NUMBER, "GB per second of device_ns with known bytes of memory",
 	  SS_COLUMN_DETAIL },
 	{ "dtype", SS_COLUMN_TEXT, "data type of the operands, or of most of the FLOPs",
 	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
@@ -95,7 +92,10 @@ struct roofline_tally {
 	double reach;
 	/* of calls whose shortest possible time is known */
 	int64_t roof_ns;
-	double roof, compute, memory;           /* seconds */
+	double roof, compute, memory; /* seconds */
+	bool cached, skipped;         /* calls above the peak of memory, of FLOPs */
+	int64_t rate_ns;              /* of calls that are not above it */
+	double rate_bytes;
 	double flops_of[SS_DTYPE_OTHER + 1][2]; /* without and with tensor cores */
 };
 
@@ -126,14 +126,22 @@ static uint32_t roofline_step(const struct ss_trace *trace, uint32_t row)
 	return low && at_ns < steps->items[low - 1].host_end_ns ? low - 1 : steps->count;
 }
 
+/* Rows are steps, or all of them. */
+static bool roofline_of_steps(const struct roofline *view)
+{
+	return view->group == BY_STEP || view->group == BY_RUN;
+}
+
 static struct roofline_key roofline_key_of(const struct roofline *view, uint32_t row)
 {
 	const struct ss_slices *slices = &view->trace->slices;
 	const struct ss_work *work = ss_works_of(view->works, row);
 	struct roofline_key key = { 0 };
 
-	if (view->group == BY_STEP) {
+	if (roofline_of_steps(view)) {
 		key.name = roofline_step(view->trace, row);
+		if (view->group == BY_RUN && key.name != view->trace->steps.count)
+			key.name = 0;
 	} else if (view->group == BY_KIND) {
 		key.name = view->works->name_kind[slices->name[row]];
 	} else {
@@ -166,23 +174,33 @@ static struct roofline_tally *roofline_tally_of(struct roofline *view, struct ro
 	return &view->tallies[id];
 }
 
-/* Adds the shortest possible time of a call, if it is known. */
-static void roofline_count_roof(const struct roofline *view, struct roofline_tally *tally,
+/*
+ * Adds the shortest possible time of a call, if it is known. False: the call was faster, so it did
+ * less than the formula says.
+ */
+static bool roofline_count_roof(const struct roofline *view, struct roofline_tally *tally,
 				const struct ss_work *work, bool tensor, int64_t device_ns)
 {
 	double peak = ss_peaks_flops(view->peaks, work->dtype, tensor);
 	double bandwidth = view->peaks->gb_per_s * 1e9;
 	double compute = 0, memory = 0;
 
-	if (!work->has_bytes || bandwidth <= 0 || (work->has_flops && peak <= 0))
-		return;
+	if (!work->has_bytes || bandwidth <= 0 || (work->has_flops && peak <= 0) ||
+	    (work->kind >= SS_WORK_MATMUL && !work->has_flops))
+		return true;
 	memory = work->moved_bytes / bandwidth;
 	if (work->has_flops)
 		compute = work->flops / peak;
+	if ((compute > memory ? compute : memory) * 1e9 > (double)device_ns) {
+		tally->skipped |= compute > memory;
+		tally->cached |= compute <= memory;
+		return false;
+	}
 	tally->compute += compute;
 	tally->memory += memory;
 	tally->roof += compute > memory ? compute : memory;
 	ss_ns_add(&tally->roof_ns, device_ns);
+	return true;
 }
 
 /* Forward operators that the autograd engine runs: a checkpoint is computed a second time. */
@@ -242,8 +260,12 @@ static void roofline_count_work(const struct roofline *view, struct roofline_tal
 		tally->both_bytes += work->moved_bytes;
 	}
 	/* copies to or from the host are limited by the bus, whose peak is unknown */
-	if (view->peaks && device_ns > 0 && !worker->across)
-		roofline_count_roof(view, tally, work, tensor, device_ns);
+	if ((!view->peaks || device_ns <= 0 || worker->across ||
+	     roofline_count_roof(view, tally, work, tensor, device_ns)) &&
+	    work->has_bytes) {
+		tally->rate_bytes += work->moved_bytes;
+		ss_ns_add(&tally->rate_ns, device_ns);
+	}
 }
 
 /* Calls that launched something; without a device, those whose FLOPs are known. */
@@ -267,7 +289,7 @@ static bool roofline_count(struct roofline *view)
 		if (!roofline_takes_part(view, worker))
 			continue;
 		key = roofline_key_of(view, row);
-		if (view->group == BY_STEP && key.name == view->trace->steps.count)
+		if (roofline_of_steps(view) && key.name == view->trace->steps.count)
 			continue;
 		tally = roofline_tally_of(view, key);
 		if (!tally)
@@ -313,7 +335,8 @@ static void roofline_add_names(const struct roofline *view, const struct rooflin
 						 trace->steps.items[tally->key.name].name));
 	} else {
 		ss_row_null(out);
-		ss_row_text(out, view->group == BY_KIND
+		ss_row_text(out, view->group == BY_RUN ? "all steps"
+				 : view->group == BY_KIND
 					 ? work_kind_names[tally->key.name]
 					 : ss_strings_text(&trace->names, tally->key.name));
 	}
@@ -349,12 +372,12 @@ static void roofline_add_times(const struct roofline *view, const struct rooflin
 {
 	struct ss_table *out = view->out;
 
-	ss_row_int_known(out, view->group == BY_STEP ? dur_ns : -1);
+	ss_row_int_known(out, roofline_of_steps(view) ? dur_ns : -1);
 	ss_row_int_known(out, view->on_device ? tally->device_ns : -1);
 	ss_row_int_known(out, view->on_device ? -1 : tally->host_ns);
 	ss_row_share(out, tally->roof * 1e9, (double)tally->roof_ns);
 	ss_row_share(out, tally->reach, (double)tally->reach_ns);
-	if (view->group == BY_STEP && tally->flops > 0) {
+	if (roofline_of_steps(view) && tally->flops > 0) {
 		double peak = roofline_peak_flops(view, tally, dur_ns);
 
 		ss_row_share(out, tally->flops - tally->again, peak);
@@ -376,24 +399,26 @@ static void roofline_add_rates(const struct roofline *view, const struct rooflin
 	enum ss_dtype dtype;
 	bool tensor;
 
-	if (view->group != BY_STEP)
+	if (!roofline_of_steps(view))
 		ss_row_rate(out, tally->flops / 1e3, (double)tally->flops_ns);
 	else if (view->on_device && tally->flops > 0)
 		ss_row_rate(out, tally->flops / 1e3, (double)dur_ns);
 	else
 		ss_row_null(out);
-	ss_row_rate(out, tally->bytes, (double)tally->bytes_ns);
+	ss_row_rate(out, tally->rate_bytes, (double)tally->rate_ns);
 	dtype = roofline_main_dtype(tally, &tensor);
 	ss_row_text(out, ss_dtype_name(dtype ? dtype : (enum ss_dtype)tally->key.dtype));
 }
 
 static void roofline_add_row(const struct roofline *view, const struct roofline_tally *tally)
 {
-	const struct ss_step *step = view->group == BY_STEP
-					     ? &view->trace->steps.items[tally->key.name]
-					     : NULL;
-	int64_t dur_ns = step ? step->end_ns - step->start_ns : 0;
+	const struct ss_steps *steps = &view->trace->steps;
+	uint32_t last = view->group == BY_RUN ? steps->count : tally->key.name + 1;
 	struct ss_table *out = view->out;
+	int64_t dur_ns = 0;
+
+	for (uint32_t i = tally->key.name; roofline_of_steps(view) && i < last; i++)
+		ss_ns_add(&dur_ns, steps->items[i].end_ns - steps->items[i].start_ns);
 
 	ss_row_begin(out);
 	roofline_add_names(view, tally);
@@ -405,44 +430,8 @@ static void roofline_add_row(const struct roofline *view, const struct roofline_
 		ss_row_null(out);
 	ss_row_int_known(out, tally->bytes > 0 && tally->bytes < 9e18 ? (int64_t)tally->bytes : -1);
 	ss_row_rate(out, tally->both_flops, tally->both_bytes);
-	ss_row_text(out, view->group == BY_STEP ? NULL : work_kind_names[tally->kind]);
+	ss_row_text(out, roofline_of_steps(view) ? NULL : work_kind_names[tally->kind]);
 	ss_row_end(out);
-}
-
-/* The name that all listed devices share: ROCm numbers the used ones differently. */
-static const char *roofline_common_name(const struct ss_trace *trace)
-{
-	const struct ss_device *devices = trace->info.devices;
-
-	for (uint32_t i = 1; i < trace->info.device_count; i++)
-		if (devices[i].name != devices[0].name)
-			return "";
-	return trace->info.device_count ? ss_strings_text(&trace->texts, devices[0].name) : "";
-}
-
-static const char *roofline_name_of(const struct ss_trace *trace, int64_t device)
-{
-	for (uint32_t i = 0; i < trace->info.device_count; i++)
-		if (trace->info.devices[i].id == device)
-			return ss_strings_text(&trace->texts, trace->info.devices[i].name);
-	return roofline_common_name(trace);
-}
-
-/* The name of the used devices, or "" if they have several; *count: how many. */
-static const char *roofline_device_name(const struct ss_trace *trace, uint32_t *count)
-{
-	const char *name = NULL;
-	int64_t device = INT64_MIN;
-
-	/* finding each device takes a pass over the tracks, so their number is limited */
-	for (*count = 0; *count < DEVICES_MAX && ss_device_next(trace, device, &device); ++*count) {
-		const char *found = roofline_name_of(trace, device);
-
-		if (name && strcmp(name, found) != 0)
-			return "";
-		name = found;
-	}
-	return name && *count < DEVICES_MAX ? name : "";
 }
 
 static void roofline_note_device(const struct roofline *view, const char *name)
@@ -462,24 +451,24 @@ static void roofline_note_device(const struct roofline *view, const char *name)
 			      name);
 }
 
-/* Explains rates above the peaks. */
+/* Explains what would be above the peaks. */
 static void roofline_note_excess(struct ss_table *out, const struct roofline_tally *tallies,
 				 uint32_t count)
 {
 	bool compute = false, memory = false;
 
 	for (uint32_t i = 0; i < count; i++)
-		if (tallies[i].roof * 1e9 > (double)tallies[i].roof_ns) {
-			compute |= tallies[i].compute > tallies[i].memory;
-			memory |= tallies[i].compute <= tallies[i].memory;
-		}
+		compute |= tallies[i].skipped, memory |= tallies[i].cached;
 	if (memory)
-		ss_table_note(out, "Above 100 %% and memory-bound: data came from caches, or "
-				   "tensors were expanded and the file has no strides.");
+		ss_table_note(out,
+			      "Calls that would move more than the memory can are left out of "
+			      "peak_percent and gb_per_s: their data came from caches, or they "
+			      "read a part of it.");
 	if (compute)
 		ss_table_note(out,
-			      "Above 100 %% and compute-bound: the kernels did less work than the "
-			      "formula assumes (Winograd), or the device's peak is wrong.");
+			      "Calls that would compute more than the device can are left out of "
+			      "peak_percent: their kernels do less than the formula assumes "
+			      "(Winograd), or the device's peak is wrong.");
 }
 
 static void roofline_note_coverage(const struct roofline *view)
@@ -549,7 +538,7 @@ static void roofline_add_rows(struct roofline *view, const char *device)
 static enum ss_status roofline_fill(struct roofline *view, struct ss_error *err)
 {
 	struct ss_memory *memory = view->out->arena->memory;
-	const char *device = roofline_device_name(view->trace, &view->devices);
+	const char *device = ss_reach_device_name(view->trace, &view->devices);
 	enum ss_status status = SS_OK;
 
 	view->on_device = view->trace->device_event_count > 0;
@@ -586,7 +575,7 @@ const struct ss_view ss_view_roofline = {
 	.sums = "calls dur_ns device_ns host_ns gflop",
 	.basis = SS_BASIS_FILE,
 	.bases = { [BY_STEP] = SS_BASIS_STEP },
-	.groups = { "op", "name", "step", "kind" },
+	.groups = { "op", "name", "step", "kind", "run" },
 	.order = { "device_ns", "host_ns" },
 	.own_order = 1u << BY_STEP,
 	.run = roofline_run,

@@ -30,7 +30,8 @@ struct ss_work {
 	enum ss_dtype dtype; /* that the work is done in */
 	bool has_flops, has_bytes;
 	double flops, moved_bytes;
-	double out_bytes;            /* written to one result; 0: unknown */
+	double elements;             /* of the larger of first operand and result; 0: unknown */
+	double out_bytes;            /* written to one result; 0: unknown, or little */
 	double rows, columns, batch; /* of the result; columns also of kinds below; 0: unknown */
 	double depth;                /* of the heads of attention */
 };

@@ -330,11 +330,7 @@ static const struct ss_formula attention_formulas[] = {
 		  NONE),
 	ATTENTION("flash_attn::_flash_attn_backward", attention_backward_work, 1, 2, 11, NONE, 12,
 		  NONE, NONE),
-	/* packed batches, paged caches, windows: only the kind is known */
-	{ "flash_attn::_flash_attn_varlen_forward", SS_WORK_ATTENTION, NULL, { 0 }, false },
-	{ "flash_attn::_flash_attn_varlen_backward", SS_WORK_ATTENTION, NULL, { 0 }, false },
-	{ "flash_attn_3::fwd", SS_WORK_ATTENTION, NULL, { 0 }, false },
-	{ "flash_attn_3::bwd", SS_WORK_ATTENTION, NULL, { 0 }, false },
+	/* paged caches: only the kind is known */
 	{ "vllm::unified_attention_with_output", SS_WORK_ATTENTION, NULL, { 0 }, false },
 	{ "aiter::mha_batch_prefill", SS_WORK_ATTENTION, NULL, { 0 }, false },
 };

@@ -8,6 +8,7 @@
 #include "analyze/work/formulas.h"
 
 enum { ARITY, OUT_DTYPE };
+enum { RESULTS };
 
 /* The type of the result: promoted from the operands, bool, or floating point. */
 enum { PROMOTED, TRUTH, REAL };
@@ -52,9 +53,10 @@ static bool operand_broadcast(struct ss_operand *out, const struct ss_operand *o
 /* Adds what is written, and keeps its size. */
 static void add_result(struct ss_work *out, const struct ss_operand *result, enum ss_dtype dtype)
 {
-	out->out_bytes = ss_operand_elements(result) * ss_dtype_bytes(dtype);
+	out->elements = ss_operand_elements(result);
+	out->out_bytes = out->elements * ss_dtype_bytes(dtype);
 	out->columns = result->rank ? (double)result->dims[result->rank - 1] : 0;
-	ss_formula_add_bytes(out, ss_operand_elements(result), dtype);
+	ss_formula_add_bytes(out, out->elements, dtype);
 }
 
 /* Reads up to ARITY tensors, broadcast, and writes one. A further tensor is the output. */
@@ -119,16 +121,17 @@ static void first_operand_work(const struct ss_formula *formula, const struct ss
 		return;
 	out->has_bytes = true;
 	out->dtype = operand->dtype;
+	out->elements = ss_operand_elements(operand);
+	out->columns = operand->rank ? (double)operand->dims[operand->rank - 1] : 0;
 	ss_formula_add_bytes(out, ss_operand_stored(operand), operand->dtype);
 }
 
-/* Reads all tensors and writes one like the first. */
+/* Reads all tensors and writes RESULTS like the first. */
 static void norm_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
 		      struct ss_work *out)
 {
 	const struct ss_operand *operand = ss_operand_tensor(in, 0);
 
-	(void)formula;
 	(void)in_place;
 	if (!operand)
 		return;
@@ -138,7 +141,8 @@ static void norm_work(const struct ss_formula *formula, const struct ss_operands
 		if (in->items[i].is_tensor)
 			ss_formula_add_bytes(out, ss_operand_stored(&in->items[i]),
 					     in->items[i].dtype);
-	add_result(out, operand, operand->dtype);
+	for (int i = 0; i < formula->at[RESULTS]; i++)
+		add_result(out, operand, operand->dtype);
 }
 
 /* With half_to_float, softmax of half precision writes single precision. */
@@ -197,6 +201,38 @@ static void embedding_work(const struct ss_formula *formula, const struct ss_ope
 			     table->dtype);
 }
 
+/* Rows of a tensor by their numbers, along a dimension. */
+static void index_select_work(const struct ss_formula *formula, const struct ss_operands *in,
+			      bool in_place, struct ss_work *out)
+{
+	const struct ss_operand *from = ss_operand_tensor(in, 0);
+	const struct ss_operand *numbers = ss_operand_tensor(in, 2);
+	struct ss_operand result;
+	int64_t at;
+
+	(void)formula;
+	(void)in_place;
+	if (!from || !numbers || !ss_operand_int(in, 1, &at) || at < -(int64_t)from->rank ||
+	    at >= (int64_t)from->rank)
+		return;
+	result = *from;
+	result.dims[at < 0 ? at + from->rank : at] = (int64_t)ss_operand_elements(numbers);
+	out->has_bytes = true;
+	out->dtype = from->dtype;
+	ss_formula_add_bytes(out, ss_operand_stored(numbers), numbers->dtype);
+	add_result(out, &result, from->dtype);
+	ss_formula_add_bytes(out, out->elements, from->dtype);
+}
+
+/* The type of a list is not recorded: the kernel's name has it (work.c). */
+static void cat_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		     struct ss_work *out)
+{
+	(void)formula;
+	(void)in_place;
+	out->elements = in->count ? in->items[0].listed : 0;
+}
+
 /* Reads an image and writes one of another size. */
 static void upsample_work(const struct ss_formula *formula, const struct ss_operands *in,
 			  bool in_place, struct ss_work *out)
@@ -228,12 +264,15 @@ static void upsample_work(const struct ss_formula *formula, const struct ss_oper
 #define TERNARY(name) MEMORY(name, ELEMENTWISE, elementwise_work, 3, PROMOTED)
 #define COMPARE(name) MEMORY(name, ELEMENTWISE, elementwise_work, 2, TRUTH)
 #define REDUCE(name) MEMORY(name, REDUCTION, first_operand_work, 0)
-#define NORM(name) MEMORY(name, NORM, norm_work, 0)
+#define NORM(name) MEMORY(name, NORM, norm_work, 1)
 
 static const struct ss_formula memory_formulas[] = {
 	MEMORY("copy_", COPY, copy_work, 0),
 	MEMORY("fill_", COPY, first_operand_work, 0),
 	MEMORY("zero_", COPY, first_operand_work, 0),
+	MEMORY("normal_", COPY, first_operand_work, 0),
+	MEMORY("uniform_", COPY, first_operand_work, 0),
+	MEMORY("random_", COPY, first_operand_work, 0),
 	BINARY("add"),
 	BINARY("sub"),
 	BINARY("rsub"),
@@ -321,6 +360,8 @@ static const struct ss_formula memory_formulas[] = {
 	REDUCE("norm"),
 	REDUCE("linalg_vector_norm"),
 	REDUCE("logsumexp"),
+	REDUCE("nonzero"),
+	UNARY("cumsum"),
 	MEMORY("_softmax", NORM, softmax_work, 0),
 	MEMORY("_log_softmax", NORM, softmax_work, 0),
 	NORM("_softmax_backward_data"),
@@ -339,6 +380,16 @@ static const struct ss_formula memory_formulas[] = {
 	NORM("_fused_rms_norm"),
 	NORM("_fused_rms_norm_backward"),
 	MEMORY("embedding", COPY, embedding_work, 0),
+	MEMORY("index_select", COPY, index_select_work, 0),
+	MEMORY("cat", COPY, cat_work, 0),
+	MEMORY("max_pool2d_with_indices_backward", REDUCTION, operands_work, 0),
+	BINARY("mse_loss"),
+	TERNARY("mse_loss_backward"),
+	/* packed batches: their FLOPs depend on the lengths, which are not recorded */
+	MEMORY("flash_attn::_flash_attn_varlen_forward", ATTENTION, norm_work, 1),
+	MEMORY("flash_attn::_flash_attn_varlen_backward", ATTENTION, norm_work, 3),
+	MEMORY("flash_attn_3::fwd", ATTENTION, norm_work, 1),
+	MEMORY("flash_attn_3::bwd", ATTENTION, norm_work, 3),
 	MEMORY("upsample_bilinear2d", ELEMENTWISE, upsample_work, 0),
 	MEMORY("upsample_bicubic2d", ELEMENTWISE, upsample_work, 0),
 	MEMORY("upsample_nearest2d", ELEMENTWISE, upsample_work, 0),
@@ -356,10 +407,14 @@ static const struct ss_formula memory_formulas[] = {
 	MEMORY("aiter::add_rmsnorm", NORM, operands_work, 0),
 };
 
+/* By the beginning of the name: TorchInductor, and functions of Apex and Megatron. */
 static const struct ss_formula inductor_formulas[] = {
 	MEMORY("triton_poi_", ELEMENTWISE, operands_work, 0),
 	MEMORY("triton_red_", REDUCTION, operands_work, 0),
 	MEMORY("triton_per_", REDUCTION, operands_work, 0),
+	NORM("FusedLayerNormAffineFunction"),
+	NORM("ScaledUpperTriangMaskedSoftmax"),
+	NORM("ScaledMaskedSoftmax"),
 };
 
 const struct ss_formula *ss_formula_find_inductor(const char *name, size_t length)
@@ -367,7 +422,7 @@ const struct ss_formula *ss_formula_find_inductor(const char *name, size_t lengt
 	for (size_t i = 0; i < SS_COUNT(inductor_formulas); i++) {
 		size_t prefix = strlen(inductor_formulas[i].name);
 
-		if (length > prefix && memcmp(name, inductor_formulas[i].name, prefix) == 0)
+		if (length >= prefix && memcmp(name, inductor_formulas[i].name, prefix) == 0)
 			return &inductor_formulas[i];
 	}
 	return NULL;

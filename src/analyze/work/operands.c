@@ -56,7 +56,7 @@ double ss_dtype_bytes(enum ss_dtype dtype)
 	return dtype_facts[dtype].bytes;
 }
 
-static enum ss_dtype dtype_of_text(const char *text, size_t length)
+enum ss_dtype ss_dtype_of_text(const char *text, size_t length)
 {
 	for (size_t i = 0; i < SS_COUNT(dtype_texts); i++)
 		if (strlen(dtype_texts[i].text) == length &&
@@ -209,7 +209,7 @@ static void operands_read_types(struct ss_operands *out, const char *text)
 	for (uint32_t i = 0; i < out->count && operand_next_text(&text, &type, &length); i++) {
 		struct ss_operand *operand = &out->items[i];
 
-		operand->dtype = dtype_of_text(type, length);
+		operand->dtype = ss_dtype_of_text(type, length);
 		/* without sizes, it may not be a tensor: Scalar, ScalarList, Device */
 		if (length && operand->rank && !operand->dtype)
 			operand->dtype = SS_DTYPE_OTHER;

@@ -31,6 +31,8 @@ enum ss_dtype {
 /* NULL for the unknown one. */
 const char *ss_dtype_name(enum ss_dtype dtype);
 double ss_dtype_bytes(enum ss_dtype dtype);
+/* By the name that C++ compilers give it. */
+enum ss_dtype ss_dtype_of_text(const char *text, size_t length);
 
 /* The longest known call has 34; further operands are ignored. */
 #define SS_OPERANDS_MAX 40

@@ -5,6 +5,11 @@
  */
 #include "analyze/work/reach.h"
 
+#include "analyze/time/roles.h"
+
+/* Machines have 16 at most. */
+#define DEVICES_MAX 64
+
 /*
  * What products take beyond FLOPs and bytes at the best rate. Products of 1,024^3 take 10 us more
  * on A100, 6 on H100 and 4 on GB200 (Azure's table by size); vectors times matrices 6 to 8 on H100
@@ -36,6 +41,41 @@ const char *ss_limit_name(enum ss_limit limit)
 	};
 
 	return names[limit];
+}
+
+/* The name that all listed devices share: ROCm numbers the used ones differently. */
+static const char *device_common_name(const struct ss_trace *trace)
+{
+	const struct ss_device *devices = trace->info.devices;
+
+	for (uint32_t i = 1; i < trace->info.device_count; i++)
+		if (devices[i].name != devices[0].name)
+			return "";
+	return trace->info.device_count ? ss_strings_text(&trace->texts, devices[0].name) : "";
+}
+
+static const char *device_name_of(const struct ss_trace *trace, int64_t device)
+{
+	for (uint32_t i = 0; i < trace->info.device_count; i++)
+		if (trace->info.devices[i].id == device)
+			return ss_strings_text(&trace->texts, trace->info.devices[i].name);
+	return device_common_name(trace);
+}
+
+const char *ss_reach_device_name(const struct ss_trace *trace, uint32_t *count)
+{
+	const char *name = NULL;
+	int64_t device = INT64_MIN;
+
+	/* finding each device takes a pass over the tracks, so their number is limited */
+	for (*count = 0; *count < DEVICES_MAX && ss_device_next(trace, device, &device); ++*count) {
+		const char *found = device_name_of(trace, device);
+
+		if (name && strcmp(name, found) != 0)
+			return "";
+		name = found;
+	}
+	return name && *count < DEVICES_MAX ? name : "";
 }
 
 /* Keeps the fastest products and copies of the file. */

@@ -36,6 +36,9 @@ struct ss_reach {
 	double ns; /* of all device work of the call */
 };
 
+/* The name of the used devices, or "" if they have several; *count: how many. */
+const char *ss_reach_device_name(const struct ss_trace *trace, uint32_t *count);
+
 void ss_reachable_init(struct ss_reachable *reachable, const struct ss_works *works,
 		       const char *device_name);
 

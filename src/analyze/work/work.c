@@ -15,6 +15,7 @@ struct work_key {
 struct named_formula {
 	const struct ss_formula *formula;
 	bool in_place;
+	uint8_t cat_bytes; /* a kernel that joins tensors: of an element; 0: others */
 };
 
 static size_t works_row_capacity(const struct ss_works *works)
@@ -42,6 +43,21 @@ void ss_works_release(struct ss_works *works)
 	*works = (struct ss_works){ 0 };
 }
 
+/* CatArrayBatchedCopy<...OpaqueType<2u>...>: bytes of an element; older ones have the type. */
+static uint8_t cat_kernel_bytes(const char *name)
+{
+	const char *at = strstr(name, "CatArrayBatchedCopy"), *opaque, *end;
+
+	at = at ? strchr(at, '<') : NULL;
+	if (!at)
+		return 0;
+	opaque = strstr(at, "OpaqueType<");
+	if (opaque && opaque[11] >= '1' && opaque[11] <= '8')
+		return (uint8_t)(opaque[11] - '0');
+	end = strchr(at, ',');
+	return end ? (uint8_t)ss_dtype_bytes(ss_dtype_of_text(at + 1, (size_t)(end - at - 1))) : 0;
+}
+
 static void works_find_formulas(struct ss_works *works, struct named_formula *named)
 {
 	const struct ss_trace *trace = works->ops->trace;
@@ -54,6 +70,8 @@ static void works_find_formulas(struct ss_works *works, struct named_formula *na
 			works->name_kind[i] = (uint8_t)named[i].formula->kind;
 		else if (trace->name_flags[i] & SS_NAME_COMM_OP)
 			works->name_kind[i] = SS_WORK_COMM;
+		else
+			named[i].cat_bytes = cat_kernel_bytes(name->text);
 	}
 }
 
@@ -228,21 +246,34 @@ static struct ss_worker *works_worker_of_op(struct ss_works *works, uint32_t op)
 	return at == SS_NO_ROW ? NULL : &works->workers[works->worker_of[at]];
 }
 
-static void works_mark_tensor(struct ss_works *works)
+/* Calls of the same sizes share an item: the first kernel says how large elements are. */
+static void work_set_cat(struct ss_work *work, double element_bytes)
+{
+	if (work->has_bytes || work->elements <= 0)
+		return;
+	work->has_bytes = true;
+	work->out_bytes = work->elements * element_bytes;
+	work->moved_bytes = 2 * work->out_bytes;
+}
+
+static void works_mark_kernels(struct ss_works *works, const struct named_formula *named)
 {
 	const struct ss_trace *trace = works->ops->trace;
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint8_t cat_bytes = named[slices->name[row]].cat_bytes;
 		struct ss_worker *worker;
 		uint32_t op;
 
 		if (!ss_kind_on_device(slices->kind[row]) || slices->dur_ns[row] <= 0 ||
-		    !(ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE))
+		    (!cat_bytes && !(ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE)))
 			continue;
 		op = ss_ops_launcher(works->ops, row);
 		worker = works_worker_of_op(works, op);
-		if (worker && ss_ops_counts(works->ops, op))
+		if (worker && cat_bytes && worker->item != SS_NO_ROW)
+			work_set_cat(&works->items[worker->item], cat_bytes);
+		else if (worker && !cat_bytes && ss_ops_counts(works->ops, op))
 			worker->tensor = true;
 	}
 }
@@ -278,7 +309,7 @@ static bool works_find_all(struct ss_works *works, struct named_formula *named, 
 	if (!works_find_items(works, named, number) || !works_keep_innermost(works, number) ||
 	    !works_find_workers(works, number) || !works_keep_workers(works, number))
 		return false;
-	works_mark_tensor(works);
+	works_mark_kernels(works, named);
 	works_mark_copies(works);
 	return true;
 }

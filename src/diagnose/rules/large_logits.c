@@ -65,8 +65,7 @@ static void logits_measure(struct large_logits *logits, const struct ss_task *ta
 	part = (double)task->own_ns / (double)worker->device_ns;
 	logits->moved_bytes += part * work->moved_bytes;
 	if (name_is_log_softmax(logits->context->trace, worker->row))
-		logits->least_bytes += part * HALF_BYTES * work->out_bytes /
-				       ss_dtype_bytes(work->dtype);
+		logits->least_bytes += part * HALF_BYTES * work->elements;
 }
 
 static void logits_claim(struct large_logits *logits, uint32_t number)

@@ -43,6 +43,10 @@
 /* 2 GFLOP: 6.41 us at 312 TFLOP/s; 6 MB: 3.86 us at 1555 GB/s. */
 #define BIG_MM OP("aten::mm", "0", "9", BIG, HALF) "," LAUNCHED(TENSOR, "1", "20", "10", "1")
 
+#define JOINED(kernel)                                                                   \
+	OP("aten::cat", "0", "9", "[[[1000],[1000]],[]]", "[\"TensorList\",\"Scalar\"]") \
+	"," LAUNCHED(kernel, "1", "20", "4", "1")
+
 static const struct view_case op_cases[] = {
 	{ "nothing", "[]", "name+notes",
 	  "Shapes are not recorded: use profile(record_shapes=True)." },
@@ -67,6 +71,15 @@ static const struct view_case op_cases[] = {
 				       FLOAT) "," LAUNCHED("k", "101", "120", "5", "3")),
 	  "name,dtype,calls,device_ns,gflop,tflop_per_s",
 	  "aten::mm,fp16,2,40000,4.00,100.00\naten::mm,fp32,1,5000,2.00,400.00" },
+	{ "the kernel says how large the elements of a list are: 4000 bytes read and written",
+	  ON(A100, JOINED("at::native::CatArrayBatchedCopy<at::native::OpaqueType<2u>, 4>")),
+	  "name,gb_per_s,moved_bytes", "aten::cat,2.00,8000" },
+	{ "or its type", ON(A100, JOINED("CatArrayBatchedCopy<bool, unsigned int, 3>")),
+	  "name,moved_bytes", "aten::cat,4000" },
+	{ "packed attention: bytes, no share of a peak",
+	  ON(A100, OP("flash_attn_3::fwd", "0", "9", "[[10,2,8],[10,2,8],[10,2,8]]",
+		      HALVES) "," LAUNCHED("k", "1", "20", "4", "1")),
+	  "name,moved_bytes,peak_percent,bound", "flash_attn_3::fwd,1280,-,-" },
 	{ "the inner one does the work",
 	  ON(A100, OP("aten::linear", "0", "30", BIG,
 		      HALF) "," OP("aten::mm", "1", "20", BIG, HALF) "," LAUNCHED(TENSOR, "2", "40",
@@ -136,12 +149,13 @@ static const struct view_case note_cases[] = {
 	  "aten::mm,1,-,20000,2.00,-,-\n"
 	  "The file has no device: FLOPs are listed with the time on the CPU and not compared "
 	  "with a peak." },
-	{ "faster than the peak: said, not cut",
+	{ "faster than the peak: left out, and said",
 	  ON(A100, OP("aten::mm", "0", "9", BIG, HALF) "," LAUNCHED(TENSOR, "1", "20", "5", "1")),
 	  "peak_percent+notes",
-	  "128.21\n"
-	  "Above 100 % and compute-bound: the kernels did less work than the formula assumes "
-	  "(Winograd), or the device's peak is wrong.\n" ALL_KNOWN },
+	  "-\n"
+	  "Calls that would compute more than the device can are left out of peak_percent: their "
+	  "kernels do less than the formula assumes (Winograd), or the device's peak is "
+	  "wrong.\n" ALL_KNOWN },
 	{ "a convolution whose stride is not recorded",
 	  ON(A100, OP("aten::cudnn_convolution", "0", "9", "[[1,8,9],[8,8,3]]",
 		      HALF) "," LAUNCHED("k", "1", "20", "5", "1")),
@@ -182,6 +196,12 @@ static const struct view_case step_cases[] = {
 	  "step,gflop", "0,2.00" },
 };
 
+static const struct view_case run_cases[] = {
+	{ "all steps as one row",
+	  ON(A100, STEP("1", "0", "40") "," BIG_MM "," STEP("2", "40", "40")),
+	  "step,name,dur_ns,gflop,mfu_percent", "-,all steps,80000,2.00,8.01" },
+};
+
 static const struct view_case kind_cases[] = {
 	{ "by kind",
 	  ON(A100, BIG_MM "," OP("aten::addmm", "50", "9", BIASED, HALVES) "," LAUNCHED(
@@ -215,6 +235,7 @@ static void test_groups(void **state)
 {
 	(void)state;
 	view_cases_run("roofline/step", step_cases, SS_COUNT(step_cases));
+	view_cases_run("roofline/run", run_cases, SS_COUNT(run_cases));
 	view_cases_run("roofline/kind", kind_cases, SS_COUNT(kind_cases));
 	view_cases_run("roofline/name", name_cases, SS_COUNT(name_cases));
 }

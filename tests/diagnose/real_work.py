@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Known work of the device in every real trace: how much of it, and at which rates.
+
+Usage: real_work.py STEPSCOPE TRACES. Where sizes are recorded, bytes are known for 90 % of the time
+of all operators that have a formula; no rate is above a peak of its device; and nothing is said
+against kernels that reach 80 % of what is reachable. Prints what is unknown. Exits 77 (skipped)
+where there are no traces.
+"""
+import collections
+import gzip
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from chosen import share
+
+SKIPPED = 77
+LEAST_KNOWN = 0.9
+GOOD_PERCENT = 80
+# no formula: libraries of others, kernels of users, attention with pages or packed batches
+WITHOUT = {"other", "attention"}
+REACHED = re.compile(r"good kernels take about (\d+) % of it")
+
+
+def rows_of(stepscope, path):
+    """The rows of 'roofline' as dictionaries; none where the file cannot be read."""
+    done = subprocess.run([stepscope, "roofline", "--json", "--top", "0", path],
+                          capture_output=True, text=True)
+    if done.returncode:
+        return []
+    document = json.loads(done.stdout)
+    names = [column["name"] for column in document["columns"]]
+    return [dict(zip(names, row)) for row in document["rows"]]
+
+
+def has_values(path):
+    """Whether strides and paddings are recorded."""
+    with gzip.open(path, "rb") as file:
+        return b'"Concrete Inputs"' in file.read()
+
+
+def unknown_parts(rows):
+    """How much time the operators with sizes take, and that of each whose bytes are unknown."""
+    unknown = collections.Counter()
+    for row in rows:
+        if row["moved_bytes"] is None:
+            unknown[row["name"]] += row["device_ns"]
+    return sum(row["device_ns"] for row in rows), unknown
+
+
+def check_rates(rows):
+    for row in rows:
+        if (row["peak_percent"] or 0) > 100:
+            yield f"{row['name']} is at {row['peak_percent']} % of the peak"
+
+
+def check_known(path, rows):
+    rows = [row for row in rows
+            if row["device_ns"] and row["shapes"] and row["kind"] != "communication"]
+    total, unknown = unknown_parts(rows)
+    if not total:
+        return
+    known = 1 - sum(unknown.values()) / total
+    listed = ", ".join(f"{name} {100 * ns / total:.1f} %" for name, ns in unknown.most_common(5))
+    print(f"{path}: bytes of {100 * known:.1f} %" + (f"; unknown: {listed}" if listed else ""))
+    total, unknown = unknown_parts([row for row in rows if row["kind"] not in WITHOUT])
+    if total and has_values(path) and sum(unknown.values()) > (1 - LEAST_KNOWN) * total:
+        yield f"work with a formula is unknown: {dict(unknown.most_common(3))}"
+
+
+def check_advice(stepscope, path):
+    done = subprocess.run([stepscope, "diagnose", "--json", path], capture_output=True, text=True)
+    for percent in REACHED.findall(done.stdout):
+        if int(percent) > GOOD_PERCENT:
+            yield f"advice on kernels that reach {percent} %"
+
+
+def main():
+    stepscope, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    paths = [path for path in sorted(folder.rglob("*.json.gz"))
+             if not path.relative_to(folder).parts[0].startswith(("cpu", "faults", "memory"))]
+    if not paths:
+        sys.exit(SKIPPED)
+    wrong, seen = 0, 0
+    for path in share(paths):
+        rows = rows_of(stepscope, path)
+        if not any(row["device_ns"] and row["shapes"] for row in rows):
+            continue
+        seen += 1
+        for what in (*check_rates(rows), *check_known(path, rows),
+                     *check_advice(stepscope, path)):
+            print(f"{path}: {what}", file=sys.stderr)
+            wrong += 1
+    print(f"{seen} traces with sizes, {wrong} flaws")
+    sys.exit(1 if wrong else 0)
+
+
+main()
