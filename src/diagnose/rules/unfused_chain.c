@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unfused_chain.c - rule: elementwise operators one after the other on tensors of one size, each of
- * which reads what the one before wrote.
+ * unfused_chain.c - rule: elementwise operators, norms and reductions one after the other on
+ * tensors of one size, each of which reads what the one before wrote.
  *
  * As one kernel they read the inputs once and write the last result. The file does not say which
- * tensor an operator reads; of neighbours on a stream with results of the same size we assume that
- * the second reads the result of the first.
+ * tensor an operator reads; of neighbours on a stream with tensors of the same size we assume that
+ * the second reads the result of the first. Halves of a tensor count, too: rotary embeddings.
  */
 #include "diagnose/evidence/code_places.h"
 
-/* Shorter kernels are bound by latency: other rules look at their number. */
+/* Shorter kernels are bound by latency: other rules look at their number. They end no chain. */
 #define KERNEL_NS 10000
 
 /* Kernels that one kernel can replace: more need too many inputs. */
@@ -24,6 +24,8 @@ struct chain_link {
 	const struct ss_work *work;
 };
 
+enum chain_step { CHAIN_ENDS, CHAIN_SKIPS, CHAIN_LINKS };
+
 struct unfused_chains {
 	struct ss_rule_context *context;
 	const struct ss_works *works;
@@ -32,9 +34,9 @@ struct unfused_chains {
 	uint32_t count;
 };
 
-/* Elementwise work, casts and norms. */
-static bool chain_read_link(const struct unfused_chains *chains, uint32_t number,
-			    struct chain_link *out)
+/* What a kernel is for a chain; only work that compilers make one kernel of goes on with it. */
+static enum chain_step chain_read_link(const struct unfused_chains *chains, uint32_t number,
+				       struct chain_link *out)
 {
 	const struct ss_task *task = &chains->context->graph->tasks[number];
 	const struct ss_works *works = chains->works;
@@ -43,18 +45,21 @@ static bool chain_read_link(const struct unfused_chains *chains, uint32_t number
 	out->task = number;
 	out->worker = op == SS_NO_ROW ? NULL : ss_works_worker(works, op);
 	out->work = out->worker ? ss_works_item(works, out->worker) : NULL;
-	return out->work && out->work->out_bytes > 0 && out->work->has_bytes &&
-	       !out->worker->across && task->own_ns >= KERNEL_NS &&
-	       (out->work->kind == SS_WORK_ELEMENTWISE || out->work->kind == SS_WORK_COPY ||
-		out->work->kind == SS_WORK_NORM);
+	if (!out->work || out->worker->across || out->work->kind < SS_WORK_COPY ||
+	    out->work->kind > SS_WORK_NORM)
+		return CHAIN_ENDS;
+	if (task->own_ns < KERNEL_NS)
+		return CHAIN_SKIPS;
+	return out->work->elements > 0 && out->work->has_bytes ? CHAIN_LINKS : CHAIN_ENDS;
 }
 
-static double elements_of(const struct ss_work *work)
+/* Rows of the same length, or parts of them; 0: unknown. */
+static bool columns_match(double a, double b)
 {
-	return work->out_bytes / ss_dtype_bytes(work->dtype);
+	return a <= 0 || b <= 0 || a == b || a == 2 * b || b == 2 * a;
 }
 
-/* Whether one follows the other in a kernel for both: results have the same size. */
+/* Whether one follows the other in a kernel for both: tensors have the same size, or half of it. */
 static bool chain_goes_on(const struct unfused_chains *chains, const struct chain_link *next)
 {
 	const struct ss_task *tasks = chains->context->graph->tasks;
@@ -64,13 +69,12 @@ static bool chain_goes_on(const struct unfused_chains *chains, const struct chai
 	if (!chains->count || chains->count == CHAIN_MAX)
 		return false;
 	last = &chains->links[chains->count - 1];
-	before = elements_of(last->work);
-	after = elements_of(next->work);
-	/* casts change the bytes of an element: by at most four */
+	before = last->work->elements;
+	after = next->work->elements;
 	return tasks[last->task].track == tasks[next->task].track &&
 	       tasks[last->task].step == tasks[next->task].step && last->worker != next->worker &&
-	       last->work->columns == next->work->columns && before <= 4 * after &&
-	       after <= 4 * before;
+	       columns_match(last->work->columns, next->work->columns) && before <= 2 * after &&
+	       after <= 2 * before;
 }
 
 /* Claims what the kernels of a chain save as one. */
@@ -110,17 +114,17 @@ static enum ss_status chains_find(struct unfused_chains *chains, struct ss_error
 	struct ss_rule_context *context = chains->context;
 	const struct ss_graph *graph = context->graph;
 	struct chain_link next;
+	enum chain_step step;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		if (!ss_task_on_device(graph->tasks[i].kind))
 			continue;
-		if (graph->tasks[i].step == SS_NO_STEP || !chain_read_link(chains, i, &next)) {
+		step = graph->tasks[i].step == SS_NO_STEP ? CHAIN_ENDS
+							  : chain_read_link(chains, i, &next);
+		if (step == CHAIN_ENDS || (step == CHAIN_LINKS && !chain_goes_on(chains, &next)))
 			chain_end(chains);
-			continue;
-		}
-		if (!chain_goes_on(chains, &next))
-			chain_end(chains);
-		chains->links[chains->count++] = next;
+		if (step == CHAIN_LINKS)
+			chains->links[chains->count++] = next;
 	}
 	chain_end(chains);
 	if (chains->sites.failed)

@@ -27,10 +27,11 @@
 #define MUL(ts) \
 	OP("aten::mul", ts, SIZE "," SIZE, "\"c10::BFloat16\",\"c10::BFloat16\"", "\"\",\"\"")
 #define TANH(ts, size) OP("aten::tanh", ts, size, "\"c10::BFloat16\"", "\"\"")
-#define THREE(size)                                                       \
-	GELU("1")                                                         \
-	KERNEL("gelu", "1", "2", "100", "70")                             \
-	MUL("11") KERNEL("mul", "2", "12", "170", "105") TANH("21", size) \
+#define THREE(size)                                             \
+	GELU("1")                                               \
+	KERNEL("gelu", "1", "2", "100", "70")                   \
+	MUL("11")                                               \
+	KERNEL("mul", "2", "12", "170", "105") TANH("21", size) \
 		KERNEL("tanh", "3", "22", "275", "70")
 
 static const struct rule_case cases[] = {
@@ -42,6 +43,23 @@ static const struct rule_case cases[] = {
 	{ "of another size",
 	  H100 GELU("1") KERNEL("gelu", "1", "2", "100", "70") TANH("11", "[8192,1024]")
 		  KERNEL("tanh", "2", "12", "170", "20") END,
+	  "" },
+	/* as pieces of a norm: 2, 1 and 3 tensors moved, of which the first two need not be */
+	{ "a reduction, and a short kernel between",
+	  H100 GELU("1") KERNEL("gelu", "1", "2", "100", "70")
+		  OP("aten::mean", "11", SIZE, "\"c10::BFloat16\"", "\"\"")
+			  KERNEL("mean", "2", "12", "170", "35")
+				  OP("aten::rsqrt", "21", "[8192,1]", "\"c10::BFloat16\"", "\"\"")
+					  KERNEL("rsqrt", "3", "22", "205", "3") MUL("31")
+						  KERNEL("mul", "4", "32", "208", "105") END,
+	  "info 70.0 low\naten::mul beside others of its size: 0.10 ms per step (once)\n"
+	  "aten::gelu beside others of its size: 0.07 ms per step (once)\n"
+	  "aten::mean beside others of its size: 0.04 ms per step (once)" },
+	{ "a product between",
+	  H100 GELU("1") KERNEL("gelu", "1", "2", "100", "70")
+		  OP("aten::mm", "11", "[8,8],[8,8]", "\"c10::BFloat16\",\"c10::BFloat16\"",
+		     "\"\",\"\"") KERNEL("gemm", "2", "12", "170", "3") TANH("21", SIZE)
+			  KERNEL("tanh", "3", "22", "173", "70") END,
 	  "" },
 	{ "nothing", "[]", "" },
 };
