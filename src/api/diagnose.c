@@ -150,7 +150,7 @@ static void rule_list_add(const struct ss_rule *rule, struct ss_table *table)
 {
 	ss_row_begin(table);
 	ss_row_text(table, rule->name);
-	if (rule->is_timeless) {
+	if (rule->is_timeless || rule->is_ceiling) {
 		ss_row_nulls(table, 2);
 	} else {
 		ss_row_number(table, 100 * rule->warn_share);
@@ -172,7 +172,7 @@ static void rule_list_fill(struct ss_table *table)
 /* Limits and fix, which are in the rule and not on its page. */
 static void rule_page_add_figures(const struct ss_rule *rule, struct ss_text *out)
 {
-	if (!rule->is_timeless)
+	if (!rule->is_timeless && !rule->is_ceiling)
 		ss_text_addf(
 			out,
 			"\nA warning from %.1f %% of the mean step, not reported below %.1f %%: "

@@ -19,11 +19,32 @@ static bool names_findings(const char *view)
 	return strcmp(view, "findings") == 0 || strcmp(view, "diagnose") == 0;
 }
 
+/* Columns of a view that are figures of the whole run in one of its groups. */
+static const struct {
+	const char *column, *view, *group;
+} figures_of_views[] = {
+	{ "mfu_percent", "roofline", "run" },
+	{ "hfu_percent", "roofline", "run" },
+};
+
+/* The group in which the column has figures; NULL: in the first. */
+static const char *condition_group(const struct ss_condition *condition)
+{
+	for (size_t i = 0; i < SS_COUNT(figures_of_views); i++)
+		if (strcmp(figures_of_views[i].column, condition->column) == 0 &&
+		    strcmp(figures_of_views[i].view, condition->view) == 0)
+			return figures_of_views[i].group;
+	return NULL;
+}
+
 static enum ss_status condition_bind_view(struct ss_checking *checking,
 					  struct ss_condition *condition, struct ss_error *err)
 {
 	const struct ss_view *view = checking->summary_view;
 
+	for (size_t i = 0; !condition->view && i < SS_COUNT(figures_of_views); i++)
+		if (strcmp(figures_of_views[i].column, condition->column) == 0)
+			condition->view = figures_of_views[i].view;
 	if (condition->view && names_findings(condition->view)) {
 		view = &ss_findings_view;
 	} else if (condition->view) {
@@ -84,7 +105,8 @@ static enum ss_status condition_evaluate_view(struct ss_condition *condition,
 {
 	struct ss_wanted wanted = { 0 };
 	struct ss_query query;
-	enum ss_status status = ss_query_side(&query, session, &wanted, condition->view, NULL, err);
+	enum ss_status status = ss_query_side(&query, session, &wanted, condition->view,
+					      condition_group(condition), err);
 
 	if (status == SS_OK && !ss_condition_evaluate(condition, &query.tables[0], arena))
 		status = ss_fail_memory(err, "the conditions");
@@ -231,18 +253,30 @@ static const struct ss_view metric_list = {
 	.rankless = true,
 };
 
-static void metric_list_fill(struct ss_table *table)
+static void metric_list_add(struct ss_table *table, const struct ss_view *view, const char *name)
 {
-	const struct ss_view *view = ss_check_summary_view(table->arena);
-
-	table->failed = table->failed || !view;
-	for (uint32_t i = 0; view && i < view->column_count; i++) {
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		if (name && strcmp(view->columns[i].name, name) != 0)
+			continue;
 		ss_row_begin(table);
 		ss_row_text(table, view->columns[i].name);
 		ss_row_text(table, ss_render_unit(view->columns[i].type));
 		ss_row_text(table, view->columns[i].about);
 		ss_row_end(table);
 	}
+}
+
+static void metric_list_fill(struct ss_table *table)
+{
+	const struct ss_view *view = ss_check_summary_view(table->arena);
+
+	table->failed = table->failed || !view;
+	if (!view)
+		return;
+	metric_list_add(table, view, NULL);
+	for (size_t i = 0; i < SS_COUNT(figures_of_views); i++)
+		metric_list_add(table, ss_view_find(figures_of_views[i].view),
+				figures_of_views[i].column);
 }
 
 enum ss_status ss_checking_list(const struct ss_request *request, struct ss_text *out,

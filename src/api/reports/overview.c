@@ -39,7 +39,7 @@ const struct ss_report ss_report_overview = {
 	.summary = "Start here: how busy the GPUs are, where step time goes",
 	/* what loses time comes first, what it is spent on last */
 	.views = { "budget/part", "gaps", "utilization", "phases", "breakdown/part", "breakdown",
-		   "devices" },
+		   "devices", "roofline/run" },
 	.job_views = { "ranks", "budget/part", "gaps", "phases", "breakdown/part",
 		       "idle-together" },
 	.headline = overview_headline,
