@@ -17,16 +17,16 @@ SHARED = {
                               "src/diagnose/evidence/small_collectives.c"],
     "sync-stall": ["src/diagnose/evidence/needed_waits.c"],
     "several rules": ["src/diagnose/evidence/cpu_rows.c", "src/diagnose/evidence/gradients.c",
-                      "src/diagnose/work/speedup.c",
+                      "src/diagnose/work/slow_work.h", "src/diagnose/work/speedup.c",
                       "src/diagnose/work/speedup.h"],
 }
 # how far a search goes, how long a list or a name gets, numbers of other programs: not decided by
 LIMITS = {"AROUND_MAX", "BIAS", "CALLS_MAX", "CHAIN_MAX", "CUDA", "DEPTH_MAX", "DEVICES_MAX",
           "FIGURE_ON_CPU", "FUNCTIONS_MAX", "INDENT_MAX", "LABEL_MAX", "LEAKS_MAX", "LEAK_LINES",
           "LISTED", "LONGEST", "MAP_TYPE_BYTES", "MICRO_MAX", "NAMED_MAX", "NEVER_WARN",
-          "OWNERS_MAX", "PIECES_MAX", "SIZES_MAX", "SS_SPEEDUP_SIZES"}
+          "OWNERS_MAX", "PIECES_MAX", "SIZES_MAX", "SLOW_FLOPS_MIN", "SS_SPEEDUP_SIZES"}
 CONSTANT = re.compile(r"^#define (\w+) +(\S.*?)(?: */\* (.*) \*/)?$")
-NUMBER = re.compile(r"[-+*/() .\d]+(?:<< *\d+\)?)?$")
+NUMBER = re.compile(r"[-+*/() .\d]+(?:<< *\d+\)?|e\d+)?$")
 
 
 def value_of(text):
@@ -45,8 +45,8 @@ def in_units(name, value):
             if value >= size:
                 return f"{value / size:g} {unit}"
     if words[-1] == "BYTES":
-        for unit, size in (("MB", 1 << 20), ("KB", 1 << 10)):
-            if value >= size:
+        for unit, size in (("MB", 1e6), ("MB", 1 << 20), ("KB", 1 << 10)):
+            if value >= size and (size != 1e6 or value % size == 0):
                 return f"{value / size:g} {unit}"
     if "PERCENT" in words:
         return f"{value:g} %"

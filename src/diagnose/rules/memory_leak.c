@@ -251,7 +251,7 @@ static enum ss_status memory_leak_look_memory(struct ss_rule_memory_context *con
 			context,
 			"# allocated at %s,\n"
 			"# and still referenced after the step; e.g.\n"
-			"losses.append(loss.item())    # or loss.detach()\n"
+			"losses.append(loss.detach())    # .item() waits for the GPU\n"
 			"# look for lists, attributes and hooks that keep a tensor of every step",
 			ss_strings_text(texts, retained->lines[0].line));
 	ss_rule_memory_set_confidence(context,
@@ -267,7 +267,7 @@ const struct ss_rule ss_rule_memory_leak = {
 	.name = "memory-leak",
 	.title = "Memory grows with every step",
 	.summary = "Tensors of every step are kept until the job runs out of memory",
-	.fix = "losses.append(loss.item())   # or loss.detach(), without the graph\n"
+	.fix = "losses.append(loss.detach())   # without the graph; .item() waits\n"
 	       "# look for lists, attributes and hooks that keep a tensor of every step",
 	.to_record = "with_stack=True names the line; record five or more steps; "
 		     "torch.cuda.memory._record_memory_history() shows who holds the memory",

@@ -80,7 +80,8 @@ static void slow_check_kernel(struct slow_search *search, uint32_t number)
 		return;
 	reach = ss_reach_of(&search->reachable, worker);
 	if (reach.limit == SS_LIMIT_UNKNOWN || !search->kind->wants(work, reach.limit) ||
-	    reach.ns > (search->kind->is_all ? 1 : SS_SLOW_WORK_GOOD) * (double)worker->device_ns)
+	    reach.ns >
+		    (search->kind->is_all ? 1 : SS_SLOW_WORK_GOOD_PART) * (double)worker->device_ns)
 		return;
 	own_ns = (int64_t)(reach.ns / (double)worker->device_ns * (double)task->own_ns);
 	/* at worst half of it: what is reachable was measured on large and even sizes */

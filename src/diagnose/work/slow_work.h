@@ -10,7 +10,7 @@
 #include "diagnose/rule.h"
 
 /* Work that reaches this part of what is reachable is good. */
-#define SS_SLOW_WORK_GOOD 0.7
+#define SS_SLOW_WORK_GOOD_PART 0.7
 
 /* Shorter kernels are bound by latency. */
 #define SS_SLOW_WORK_NS 20000

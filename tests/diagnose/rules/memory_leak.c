@@ -90,7 +90,7 @@ static const struct rule_case cases[] = {
 #define FIX                                                  \
 	"-> # allocated at train.py:7 (main),\n"             \
 	"# and still referenced after the step; e.g.\n"      \
-	"losses.append(loss.item())    # or loss.detach()\n" \
+	"losses.append(loss.detach())    # .item() waits for the GPU\n" \
 	"# look for lists, attributes and hooks that keep a tensor of every step"
 #define FIVE_LEAKS MEMORY_LEAK("0x40000") MEMORY_LEAK("0x41000") MEMORY_LEAK("0x42000") MEMORY_STEP
 /* 1024 bytes that nothing is known of. */
