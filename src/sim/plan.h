@@ -102,6 +102,7 @@ struct ss_sim_plan {
 	uint64_t fragment_min_bytes; /* smaller ones keep their size */
 	uint32_t empty_cache_blocks; /* given back and taken again each step */
 	uint32_t casts;              /* pairs of casts in each block: to float and back */
+	uint32_t chain_ops;          /* elementwise ops in each block that one kernel could do */
 
 	/* communication */
 	uint64_t bucket_bytes;    /* DDP */

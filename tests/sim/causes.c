@@ -191,13 +191,15 @@ static void test_plans(void **state)
 /* Fixed, a cause that needs no circumstances changes nothing. */
 static void test_fixed(void **state)
 {
-	static const char *const plain[] = { "sync-item",        "straggler",    "straggler-link",
-					     "idle-gc",          "memory-leak",  "fragmentation",
-					     "fp32-matmul",      "launch-bound", "allocator-thrash",
-					     "optimizer-loop",   "imbalance",    "sync-print",
-					     "validation",       "callbacks",    "casts",
-					     "oversubscribed",   "lone-pause",   "first-launch",
-					     "unused-parameters" };
+	static const char *const plain[] = {
+		"sync-item",         "straggler",    "straggler-link",
+		"idle-gc",           "memory-leak",  "fragmentation",
+		"fp32-matmul",       "launch-bound", "allocator-thrash",
+		"optimizer-loop",    "imbalance",    "sync-print",
+		"validation",        "callbacks",    "casts",
+		"oversubscribed",    "lone-pause",   "first-launch",
+		"unused-parameters", "unfused-chain"
+	};
 	const struct ss_sim_base base = { 80000000, 30000000, 5000000 };
 
 	(void)state;
@@ -399,6 +401,7 @@ static void test_names(void **state)
 		{ "inference", "host-tokenizer", "tokenizer", false },
 		{ "ddp", "lone-pause", "refresh_schedule", true },
 		{ "single", "casts", "to_float_and_back", false },
+		{ "single", "unfused-chain", "rescale", false },
 	};
 
 	(void)state;

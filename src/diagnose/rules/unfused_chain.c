@@ -16,7 +16,7 @@
 #define CHAIN_MAX 64
 
 /* One kernel reads at least the inputs of the first, and writes something. */
-#define LEAST_PART 0.2
+#define LEAST_PART 0.1
 
 struct chain_link {
 	uint32_t task;

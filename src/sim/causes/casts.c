@@ -7,22 +7,9 @@
 
 #define CAST_BYTES 6 /* of an element, read and written */
 
-/* Of the tensor that a block casts, on one rank. */
-static uint64_t casts_elements(const struct ss_sim_plan *plan)
-{
-	const struct ss_sim_share share = { .plan = plan, .sequence = plan->model.sequence };
-	uint64_t count = 0;
-
-	if (plan->model.network == SS_SIM_TRANSFORMER)
-		return 4 * ss_sim_activation_elements(&share, 0) / plan->tensor;
-	for (uint32_t i = 0; i < plan->model.layers; i++)
-		count += ss_sim_activation_elements(&share, i);
-	return count / plan->model.layers;
-}
-
 static void casts_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
-	int64_t pair_ns = (int64_t)(plan->model.layers * 4 * (double)casts_elements(plan) *
+	int64_t pair_ns = (int64_t)(plan->model.layers * 4 * (double)ss_sim_wide_elements(plan) *
 				    CAST_BYTES * 1e9 / plan->device->memory_rate);
 
 	if (!fault->fixed)

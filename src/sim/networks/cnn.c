@@ -387,6 +387,7 @@ static void cnn_block_forward(struct ss_sim_piece *piece, uint32_t block)
 	ss_sim_piece_enter(piece, "Bottleneck", block,
 			   "torchvision/models/resnet.py(143): forward");
 	ss_sim_tiny_forward(piece);
+	ss_sim_chain_forward(piece, &sizes.out);
 	ss_sim_casts_forward(piece, &sizes.out);
 	cnn_layer_forward(piece, &sizes.first, block + 1);
 	cnn_layer_forward(piece, &sizes.second, block + 1);
@@ -451,6 +452,7 @@ static void cnn_block_backward(struct ss_sim_piece *piece, uint32_t block)
 	if (branch != above)
 		ss_sim_piece_drop(piece, above);
 	ss_sim_casts_backward(piece, &sizes.out);
+	ss_sim_chain_backward(piece, &sizes.out);
 	ss_sim_tiny_backward(piece);
 	ss_sim_piece_outgoing(piece, block == share->first, slot);
 }

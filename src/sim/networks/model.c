@@ -103,3 +103,15 @@ void ss_sim_head_backward(struct ss_sim_program *program, const struct ss_sim_sh
 	network_pieces(piece.model)->head_backward(&piece);
 	ss_sim_piece_end(&piece);
 }
+
+uint64_t ss_sim_wide_elements(const struct ss_sim_plan *plan)
+{
+	const struct ss_sim_share share = { .plan = plan, .sequence = plan->model.sequence };
+	uint64_t count = 0;
+
+	if (plan->model.network == SS_SIM_TRANSFORMER)
+		return 4 * ss_sim_activation_elements(&share, 0) / plan->tensor;
+	for (uint32_t i = 0; i < plan->model.layers; i++)
+		count += ss_sim_activation_elements(&share, i);
+	return count / plan->model.layers;
+}

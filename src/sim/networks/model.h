@@ -68,6 +68,9 @@ uint32_t ss_sim_parameter_tensors(const struct ss_sim_model *model);
 /* Elements of what the block hands to the next, of a micro-batch. */
 uint64_t ss_sim_activation_elements(const struct ss_sim_share *share, uint32_t block);
 
+/* Of the largest tensor of a block that causes work on, on one rank. */
+uint64_t ss_sim_wide_elements(const struct ss_sim_plan *plan);
+
 /* Before the blocks: embedding, or the first convolution and pool. */
 void ss_sim_stem_forward(struct ss_sim_program *program, const struct ss_sim_share *share);
 void ss_sim_stem_backward(struct ss_sim_program *program, const struct ss_sim_share *share,

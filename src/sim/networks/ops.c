@@ -451,6 +451,47 @@ uint32_t ss_sim_loss_backward(struct ss_sim_piece *piece, uint64_t rows, uint64_
 	return out;
 }
 
+/* --- a chain of elementwise operators -------------------------------------------------- */
+
+void ss_sim_chain_forward(struct ss_sim_piece *piece, const struct ss_sim_shape *shape)
+{
+	uint32_t count = piece->share->plan->chain_ops;
+
+	if (!count)
+		return;
+	ss_sim_frame(piece->program, "model.py(88): rescale");
+	for (uint32_t i = 0; i < count; i++) {
+		ss_sim_piece_track(piece, "aten::div", "ts", shape->text);
+		/* Their numbers follow each other: the tape needs the first only. */
+		if (i && piece->share->training)
+			piece->share->tape->sequence_count--;
+		ss_sim_piece_drop(piece, ss_sim_piece_alloc(piece, shape->elements));
+		ss_sim_piece_run(piece, SS_SIM_DIV, shape->elements, 0, 0, 0);
+		ss_sim_piece_close(piece);
+	}
+	ss_sim_frame_end(piece->program);
+}
+
+void ss_sim_chain_backward(struct ss_sim_piece *piece, const struct ss_sim_shape *shape)
+{
+	struct ss_sim_tape *tape = piece->share->tape;
+	uint32_t first;
+
+	if (!piece->share->plan->chain_ops || !tape->sequence_count)
+		return;
+	first = tape->sequences[--tape->sequence_count];
+	for (uint32_t i = piece->share->plan->chain_ops; i-- > 0;) {
+		tape->sequences[tape->sequence_count++] = first + i;
+		ss_sim_piece_node(piece, "DivBackward0", shape->text);
+		ss_sim_piece_op(piece, "aten::div", "ts", shape->text);
+		ss_sim_piece_drop(piece, ss_sim_piece_alloc(piece, shape->elements));
+		ss_sim_piece_run(piece, SS_SIM_DIV, shape->elements, 0, 0, 0);
+		ss_sim_piece_close(piece);
+		ss_sim_piece_node_inner_end(piece);
+		ss_sim_piece_node_outer_end(piece);
+	}
+}
+
 /* --- casts --------------------------------------------------------------------------- */
 
 /* aten::_to_copy and what is in it; the op is open when this begins. */

@@ -157,6 +157,10 @@ void ss_sim_zero(struct ss_sim_piece *piece, const struct ss_sim_shape *shape);
 void ss_sim_tiny_forward(struct ss_sim_piece *piece);
 void ss_sim_tiny_backward(struct ss_sim_piece *piece);
 
+/* The plan's chain of elementwise ops on a large tensor. */
+void ss_sim_chain_forward(struct ss_sim_piece *piece, const struct ss_sim_shape *shape);
+void ss_sim_chain_backward(struct ss_sim_piece *piece, const struct ss_sim_shape *shape);
+
 /* The plan's casts of a tensor to float and back . */
 void ss_sim_casts_forward(struct ss_sim_piece *piece, const struct ss_sim_shape *shape);
 void ss_sim_casts_backward(struct ss_sim_piece *piece, const struct ss_sim_shape *shape);

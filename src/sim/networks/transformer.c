@@ -239,6 +239,7 @@ static void mlp_forward(struct ss_sim_piece *piece, const struct ss_sim_block_si
 	ss_sim_piece_enter(piece, "MLP", block, "model.py(82): forward");
 	ss_sim_piece_keep(piece, ss_sim_linear_forward(piece, &sizes->fc1, &sizes->tokens));
 	ss_sim_piece_keep(piece, ss_sim_gelu_forward(piece, block, &sizes->wide));
+	ss_sim_chain_forward(piece, &sizes->wide);
 	out = ss_sim_linear_forward(piece, &sizes->fc2, &sizes->wide);
 	ss_sim_piece_reduce(piece, sizes->tokens.elements);
 	ss_sim_piece_leave(piece);
@@ -285,6 +286,7 @@ static uint32_t mlp_backward(struct ss_sim_piece *piece, const struct ss_sim_blo
 	ss_sim_add_backward(piece, &sizes->tokens);
 	active = ss_sim_linear_backward(piece, &sizes->fc2);
 	ss_sim_piece_drop(piece, ss_sim_piece_take(piece));
+	ss_sim_chain_backward(piece, &sizes->wide);
 	before = ss_sim_gelu_backward(piece, &sizes->wide);
 	ss_sim_piece_drop(piece, ss_sim_piece_take(piece));
 	ss_sim_piece_drop(piece, active);
