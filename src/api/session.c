@@ -4,7 +4,6 @@
  */
 #include "api/session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/sized.h"

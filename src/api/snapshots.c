@@ -138,8 +138,7 @@ void ss_memories_release(struct ss_memories *memories, struct ss_memory *memory)
 		ss_opened_release(memories->traced[i]);
 		ss_memory_free(memory, memories->traced[i], sizeof(*memories->traced[i]));
 	}
-	ss_memory_free(memory, memories->traced,
-		       ((size_t)memories->count + 1) * sizeof(*memories->traced));
+	SS_FREE(memory, memories->traced, (size_t)memories->count + 1);
 	memories->traced = NULL;
 	memories->count = 0;
 	ss_gate_close(memories->gate);

@@ -91,8 +91,7 @@ uint32_t ss_strings_find(const struct ss_strings *strings, const char *text, siz
 
 static bool strings_grow(struct ss_strings *strings)
 {
-	if (!ss_memory_reserve(strings->arena.memory, (void **)&strings->items, &strings->capacity,
-			       (size_t)strings->count + 1, sizeof(*strings->items)))
+	if (!SS_GROW(strings->arena.memory, strings->items, strings->capacity, strings->count))
 		return false;
 	if (!slots_are_full(strings->count, strings->slot_count))
 		return true;

@@ -80,6 +80,16 @@ SS_MUST_USE
 bool ss_memory_reserve(struct ss_memory *memory, void **items, uint32_t *capacity, size_t count,
 		       size_t item_bytes);
 
+/* The same for an array that is named: with capacity for `wanted` items, for one behind `count`. */
+#define SS_RESERVE(memory, items, capacity, wanted) \
+	ss_memory_reserve((memory), (void **)&(items), &(capacity), (wanted), sizeof(*(items)))
+#define SS_GROW(memory, items, capacity, count) \
+	SS_RESERVE(memory, items, capacity, (size_t)(count) + 1)
+
+/* Frees an array that has `capacity` items. */
+#define SS_FREE(memory, items, capacity) \
+	ss_memory_free((memory), (items), (size_t)(capacity) * sizeof(*(items)))
+
 /* Shrinks the array to `count` items. */
 void ss_memory_fit(struct ss_memory *memory, void **items, uint32_t *capacity, uint32_t count,
 		   size_t item_bytes);

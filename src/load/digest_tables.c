@@ -115,8 +115,8 @@ uint64_t ss_job_tables_layout(uint64_t hash)
 static void kept_table_release(struct kept_table *kept, struct ss_memory *memory)
 {
 	ss_strings_release(&kept->texts);
-	ss_memory_free(memory, kept->notes, kept->note_capacity * sizeof(*kept->notes));
-	ss_memory_free(memory, kept->cells, kept->cell_capacity * sizeof(*kept->cells));
+	SS_FREE(memory, kept->notes, kept->note_capacity);
+	SS_FREE(memory, kept->cells, kept->cell_capacity);
 }
 
 /* --- which rows ------------------------------------------------------------------------ */
@@ -267,8 +267,7 @@ static bool keep_rest(struct kept_table *kept, const struct ss_table *table, con
 static bool keep_notes(struct kept_table *kept, const struct ss_table *table,
 		       struct ss_memory *memory)
 {
-	if (!ss_memory_reserve(memory, (void **)&kept->notes, &kept->note_capacity,
-			       (size_t)table->note_count + 1, sizeof(*kept->notes)))
+	if (!SS_GROW(memory, kept->notes, kept->note_capacity, table->note_count))
 		return false;
 	for (; kept->note_count < table->note_count; kept->note_count++) {
 		const char *note = table->notes[kept->note_count];
@@ -292,8 +291,8 @@ static bool keep_table(struct kept_table *kept, const struct ss_table *table, ui
 	kept->row_count = count + has_rest;
 	kept->all_count = table->row_count;
 	if (!rows || !ss_strings_init(&kept->texts, memory) || !keep_notes(kept, table, memory) ||
-	    !ss_memory_reserve(memory, (void **)&kept->cells, &kept->cell_capacity,
-			       (size_t)kept->row_count * columns + 1, sizeof(*kept->cells)))
+	    !SS_RESERVE(memory, kept->cells, kept->cell_capacity,
+			(size_t)kept->row_count * columns + 1))
 		return false;
 	kept->cell_count = kept->row_count * columns;
 	if (kept->cell_count)

@@ -173,8 +173,7 @@ void ss_job_release_flights(struct ss_job *job)
 	ss_hang_release(&job->hang);
 	for (uint32_t i = 0; i < job->flight_count; i++)
 		flight_release(job, &job->flights[i]);
-	ss_memory_free(job->memory, job->flights,
-		       (size_t)job->flight_capacity * sizeof(*job->flights));
+	SS_FREE(job->memory, job->flights, job->flight_capacity);
 }
 
 enum ss_status ss_job_find_hang(struct ss_job *job, struct ss_error *err)

@@ -94,13 +94,12 @@ void ss_job_begin(struct ss_job *job, const struct ss_job_summarizer *summarizer
 static enum ss_status job_reserve_files(struct ss_job *job, const struct ss_paths *paths,
 					struct ss_error *err)
 {
-	if (!ss_memory_reserve(job->memory, (void **)&job->files, &job->file_capacity,
-			       (size_t)job->file_count + paths->count + 1, sizeof(*job->files)) ||
-	    !ss_memory_reserve(job->memory, (void **)&job->snapshots, &job->snapshot_capacity,
-			       (size_t)job->snapshot_count + paths->count + 1,
-			       sizeof(*job->snapshots)) ||
-	    !ss_memory_reserve(job->memory, (void **)&job->flights, &job->flight_capacity,
-			       (size_t)job->flight_count + paths->count + 1, sizeof(*job->flights)))
+	if (!SS_RESERVE(job->memory, job->files, job->file_capacity,
+			(size_t)job->file_count + paths->count + 1) ||
+	    !SS_RESERVE(job->memory, job->snapshots, job->snapshot_capacity,
+			(size_t)job->snapshot_count + paths->count + 1) ||
+	    !SS_RESERVE(job->memory, job->flights, job->flight_capacity,
+			(size_t)job->flight_count + paths->count + 1))
 		return ss_fail_memory(err, "the list of files");
 	for (uint32_t i = 0; i < paths->count; i++) {
 		struct ss_job_file *file = &job->files[job->file_count];
@@ -565,14 +564,13 @@ void ss_job_close(struct ss_job *job)
 	ss_captures_release(&job->captures);
 	for (uint32_t i = 0; i < job->snapshot_count; i++)
 		ss_job_snapshot_release(job, &job->snapshots[i]);
-	ss_memory_free(job->memory, job->snapshots,
-		       (size_t)job->snapshot_capacity * sizeof(*job->snapshots));
+	SS_FREE(job->memory, job->snapshots, job->snapshot_capacity);
 	ss_job_release_flights(job);
 	ss_joined_release(&job->joined);
 	for (uint32_t i = 0; i < job->digest_count; i++)
 		ss_digest_release(&job->digests[i]);
-	ss_memory_free(job->memory, job->digests, (job->file_count + 1) * sizeof(*job->digests));
-	ss_memory_free(job->memory, job->files, (size_t)job->file_capacity * sizeof(*job->files));
+	SS_FREE(job->memory, job->digests, job->file_count + 1);
+	SS_FREE(job->memory, job->files, job->file_capacity);
 	ss_arena_release(&job->arena);
 	*job = (struct ss_job){ 0 };
 }

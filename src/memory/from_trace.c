@@ -4,7 +4,6 @@
  */
 #include "memory/from_trace.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "memory/events/alloc.h"
@@ -51,14 +50,12 @@ static uint32_t converted_add_row(struct converted_device *device, uint32_t even
 	struct ss_snapshot *out = device->making->out;
 	uint32_t row = device->failed ? SS_NO_ID
 				      : ss_snapshot_events_add(&out->events, out->memory);
-	void *rows = out->traced_rows;
 
-	if (row == SS_NO_ID || !ss_memory_reserve(out->memory, &rows, &out->traced_row_capacity,
-						  (size_t)row + 1, sizeof(*out->traced_rows))) {
+	if (row == SS_NO_ID ||
+	    !SS_GROW(out->memory, out->traced_rows, out->traced_row_capacity, row)) {
 		device->failed = true;
 		return SS_NO_ID;
 	}
-	out->traced_rows = rows;
 	out->traced_rows[row] = (struct ss_traced_row){ .partner = SS_NO_ROW };
 	out->events.action[row] = (uint8_t)action;
 	out->events.address[row] = address;
@@ -333,8 +330,8 @@ static bool convert_devices(struct trace_conversion *making)
 	out->traces = ss_memory_resize(out->memory, NULL, 0, capacity * sizeof(*out->traces));
 	out->traced = ss_memory_resize(out->memory, NULL, 0, capacity * sizeof(*out->traced));
 	if (!out->traces || !out->traced) {
-		ss_memory_free(out->memory, out->traces, capacity * sizeof(*out->traces));
-		ss_memory_free(out->memory, out->traced, capacity * sizeof(*out->traced));
+		SS_FREE(out->memory, out->traces, capacity);
+		SS_FREE(out->memory, out->traced, capacity);
 		out->traces = NULL;
 		out->traced = NULL;
 		return false;

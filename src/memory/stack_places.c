@@ -419,11 +419,11 @@ void ss_snapshot_places_release(struct ss_snapshot_places *spots)
 
 	if (!memory)
 		return;
-	ss_memory_free(memory, spots->flags, frames * sizeof(*spots->flags));
-	ss_memory_free(memory, spots->frame_line, frames * sizeof(*spots->frame_line));
-	ss_memory_free(memory, spots->frame_call, frames * sizeof(*spots->frame_call));
-	ss_memory_free(memory, spots->line, stacks * sizeof(*spots->line));
-	ss_memory_free(memory, spots->phase, stacks * sizeof(*spots->phase));
+	SS_FREE(memory, spots->flags, frames);
+	SS_FREE(memory, spots->frame_line, frames);
+	SS_FREE(memory, spots->frame_call, frames);
+	SS_FREE(memory, spots->line, stacks);
+	SS_FREE(memory, spots->phase, stacks);
 	ss_strings_release(&spots->texts);
 	*spots = (struct ss_snapshot_places){ 0 };
 }

@@ -21,14 +21,11 @@ static uint32_t add_stack_node(struct ss_traced_stacks *stacks, uint32_t parent,
 {
 	struct stack_node_key key = { parent, frame };
 	uint32_t id = frame == SS_NO_ID ? SS_NO_ID : ss_records_add(&stacks->keys, &key);
-	void *nodes = stacks->nodes;
 
 	if (id == SS_NO_ID || id < stacks->node_count)
 		return id;
-	if (!ss_memory_reserve(stacks->out->memory, &nodes, &stacks->node_capacity, (size_t)id + 1,
-			       sizeof(*stacks->nodes)))
+	if (!SS_GROW(stacks->out->memory, stacks->nodes, stacks->node_capacity, id))
 		return SS_NO_ID;
-	stacks->nodes = nodes;
 	stacks->nodes[id] = (struct ss_stack_node){ .parent = parent, .frame = frame };
 	memset(stacks->nodes[id].stacks, 0xff, sizeof(stacks->nodes[id].stacks));
 	if (id != ROOT) {
@@ -354,8 +351,8 @@ void ss_traced_stacks_release(struct ss_traced_stacks *stacks)
 
 	ss_phases_release(&stacks->phases);
 	ss_records_release(&stacks->keys);
-	ss_memory_free(memory, stacks->nodes, stacks->node_capacity * sizeof(*stacks->nodes));
-	ss_memory_free(memory, stacks->path, stacks->path_capacity * sizeof(*stacks->path));
+	SS_FREE(memory, stacks->nodes, stacks->node_capacity);
+	SS_FREE(memory, stacks->path, stacks->path_capacity);
 	ss_arena_release(&stacks->arena);
 	stacks->nodes = NULL;
 	stacks->path = NULL;

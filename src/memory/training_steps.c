@@ -9,12 +9,8 @@
 
 static bool training_steps_begin(struct ss_snapshot_steps *rounds, uint32_t row)
 {
-	void *starts = rounds->starts;
-
-	if (!ss_memory_reserve(rounds->memory, &starts, &rounds->capacity,
-			       (size_t)rounds->count + 1, sizeof(*rounds->starts)))
+	if (!SS_GROW(rounds->memory, rounds->starts, rounds->capacity, rounds->count))
 		return false;
-	rounds->starts = starts;
 	rounds->starts[rounds->count++] = row;
 	return true;
 }
@@ -108,7 +104,7 @@ enum ss_status ss_snapshot_steps_init(struct ss_snapshot_steps *rounds,
 
 void ss_snapshot_steps_release(struct ss_snapshot_steps *rounds)
 {
-	ss_memory_free(rounds->memory, rounds->starts, rounds->capacity * sizeof(*rounds->starts));
+	SS_FREE(rounds->memory, rounds->starts, rounds->capacity);
 	rounds->starts = NULL;
 	rounds->count = rounds->capacity = 0;
 }

@@ -71,8 +71,7 @@ static uint32_t arrivals_add_group(struct arrival_finder *finder, struct ss_rank
 	known = ss_records_add(&finder->groups, &key);
 	if (known < digest->group_count || known == SS_NO_ID)
 		return known;
-	if (!ss_memory_reserve(digest->memory, (void **)&digest->groups, &digest->group_capacity,
-			       (size_t)digest->group_count + 1, sizeof(*digest->groups)))
+	if (!SS_GROW(digest->memory, digest->groups, digest->group_capacity, digest->group_count))
 		return NO_GROUP;
 	digest->groups[digest->group_count] = group;
 	return digest->group_count++;
@@ -305,9 +304,8 @@ static bool add_arrival(struct arrival_finder *finder, uint32_t row, uint32_t tr
 		if (!is_pair)
 			finder->track_groups[track] = arrival.group;
 	}
-	if (!ss_memory_reserve(digest->memory, (void **)&digest->arrivals,
-			       &digest->arrival_capacity, (size_t)digest->arrival_count + 1,
-			       sizeof(*digest->arrivals)))
+	if (!SS_GROW(digest->memory, digest->arrivals, digest->arrival_capacity,
+		     digest->arrival_count))
 		return false;
 	digest->arrivals[digest->arrival_count++] = arrival;
 	return true;

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/facts.h"
 #include "analyze/time/roles.h"
@@ -126,8 +125,7 @@ static bool digest_add_gap(void *context, const struct ss_gap *gap)
 		host = digest_copy_text(digest, &reader->trace->names,
 					reader->trace->slices.name[row]);
 	if (host == SS_NO_ID ||
-	    !ss_memory_reserve(digest->memory, (void **)&digest->gaps, &digest->gap_capacity,
-			       (size_t)digest->gap_count + 1, sizeof(*digest->gaps)))
+	    !SS_GROW(digest->memory, digest->gaps, digest->gap_capacity, digest->gap_count))
 		return false;
 	digest->gaps[digest->gap_count++] = (struct ss_rank_gap){ digest->start_ns + gap->start_ns,
 								  digest->start_ns + gap->end_ns,
@@ -142,9 +140,8 @@ static bool digest_add_steps(struct ss_digest *digest, const struct ss_trace *tr
 
 		if (step->dropped || step->end_ns <= step->start_ns)
 			continue;
-		if (!ss_memory_reserve(digest->memory, (void **)&digest->steps,
-				       &digest->step_capacity, (size_t)digest->step_count + 1,
-				       sizeof(*digest->steps)))
+		if (!SS_GROW(digest->memory, digest->steps, digest->step_capacity,
+			     digest->step_count))
 			return false;
 		digest->steps[digest->step_count++] = (struct ss_rank_step){
 			.number = i,
@@ -423,19 +420,14 @@ void ss_digest_release(struct ss_digest *digest)
 {
 	if (!digest->memory)
 		return;
-	ss_memory_free(digest->memory, digest->arrivals,
-		       digest->arrival_capacity * sizeof(*digest->arrivals));
+	SS_FREE(digest->memory, digest->arrivals, digest->arrival_capacity);
 	ss_memory_free(digest->memory, digest->own, digest->own_capacity);
 	ss_digest_free_wholes(digest);
-	ss_memory_free(digest->memory, digest->groups,
-		       digest->group_capacity * sizeof(*digest->groups));
-	ss_memory_free(digest->memory, digest->steps,
-		       digest->step_capacity * sizeof(*digest->steps));
-	ss_memory_free(digest->memory, digest->kernels,
-		       digest->kernel_capacity * sizeof(*digest->kernels));
-	ss_memory_free(digest->memory, digest->modules,
-		       digest->module_capacity * sizeof(*digest->modules));
-	ss_memory_free(digest->memory, digest->gaps, digest->gap_capacity * sizeof(*digest->gaps));
+	SS_FREE(digest->memory, digest->groups, digest->group_capacity);
+	SS_FREE(digest->memory, digest->steps, digest->step_capacity);
+	SS_FREE(digest->memory, digest->kernels, digest->kernel_capacity);
+	SS_FREE(digest->memory, digest->modules, digest->module_capacity);
+	SS_FREE(digest->memory, digest->gaps, digest->gap_capacity);
 	ss_strings_release(&digest->texts);
 	*digest = (struct ss_digest){ 0 };
 }

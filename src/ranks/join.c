@@ -6,7 +6,6 @@
 #include "ranks/join.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/hash/hash.h"
 #include "base/sort.h"
@@ -213,10 +212,8 @@ void ss_joined_release(struct ss_joined *joined)
 {
 	if (!joined->memory)
 		return;
-	ss_memory_free(joined->memory, joined->collectives,
-		       joined->collective_capacity * sizeof(*joined->collectives));
-	ss_memory_free(joined->memory, joined->members,
-		       joined->member_capacity * sizeof(*joined->members));
+	SS_FREE(joined->memory, joined->collectives, joined->collective_capacity);
+	SS_FREE(joined->memory, joined->members, joined->member_capacity);
 	ss_arena_release(&joined->arena);
 	*joined = (struct ss_joined){ 0 };
 }

@@ -7,7 +7,6 @@
  * agree; what remains is tried again with another member.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/median.h"
 #include "base/search.h"
@@ -43,11 +42,9 @@ static bool store_collective(struct ss_joined *joined, uint32_t group,
 {
 	uint32_t number = joined->collective_count;
 
-	if (!ss_memory_reserve(joined->memory, (void **)&joined->collectives,
-			       &joined->collective_capacity, (size_t)number + 1,
-			       sizeof(*joined->collectives)) ||
-	    !ss_memory_reserve(joined->memory, (void **)&joined->members, &joined->member_capacity,
-			       (size_t)joined->member_count + count, sizeof(*joined->members)))
+	if (!SS_GROW(joined->memory, joined->collectives, joined->collective_capacity, number) ||
+	    !SS_RESERVE(joined->memory, joined->members, joined->member_capacity,
+			(size_t)joined->member_count + count))
 		return false;
 	joined->collectives[number] = (struct ss_collective){ .group = group,
 							      .first = joined->member_count,

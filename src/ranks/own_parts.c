@@ -110,8 +110,7 @@ bool ss_digest_unpack_arrivals(struct ss_digest *digest)
 
 void ss_digest_free_wholes(struct ss_digest *digest)
 {
-	ss_memory_free(digest->memory, digest->wholes,
-		       digest->whole_capacity * sizeof(*digest->wholes));
+	SS_FREE(digest->memory, digest->wholes, digest->whole_capacity);
 	digest->wholes = NULL;
 	digest->whole_count = digest->whole_capacity = 0;
 }

@@ -29,8 +29,7 @@ static void caches_release(struct ss_redact_stream *stream)
 		struct ss_redact_cache *cache = &stream->caches[i];
 
 		ss_strings_release(&cache->asked);
-		ss_memory_free(stream->source.memory, cache->answers,
-			       cache->capacity * sizeof(*cache->answers));
+		SS_FREE(stream->source.memory, cache->answers, cache->capacity);
 		*cache = (struct ss_redact_cache){ 0 };
 	}
 	memset(stream->recent, 0, sizeof(stream->recent));
@@ -127,8 +126,7 @@ static bool cache_add(struct ss_redact_stream *stream, enum ss_redact_class clas
 	*id = ss_strings_add(&cache->asked, text, length);
 	*is_new = *id == had;
 	return *id != SS_NO_ID &&
-	       ss_memory_reserve(stream->source.memory, (void **)&cache->answers, &cache->capacity,
-				 (size_t)cache->asked.count + 1, sizeof(*cache->answers));
+	       SS_GROW(stream->source.memory, cache->answers, cache->capacity, cache->asked.count);
 }
 
 static inline void stream_count_change(struct ss_redact_stream *stream, enum ss_redact_class class,

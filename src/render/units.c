@@ -2,7 +2,6 @@
 /*
  * units.c - numbers with their units.
  */
-#include <string.h>
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,6 @@
  */
 #include "replay/replay.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"

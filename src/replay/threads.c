@@ -10,7 +10,6 @@
  * for one if it did nothing before its end and continues right after it.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/search.h"
 #include "base/sort.h"

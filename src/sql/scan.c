@@ -6,7 +6,6 @@
  * from it. Computed tables have morsels as well. DuckDB's C interface does not pass filters, so the
  * time range and rank of raw tables are parameters.
  */
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
 

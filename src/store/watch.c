@@ -45,8 +45,7 @@ static enum ss_status watched_add_file(struct ss_watcher *watcher, const char *p
 {
 	struct ss_watched_file *file;
 
-	if (!ss_memory_reserve(&watcher->memory, (void **)&watcher->files, &watcher->file_capacity,
-			       watcher->file_count + 1, sizeof(*watcher->files)))
+	if (!SS_GROW(&watcher->memory, watcher->files, watcher->file_capacity, watcher->file_count))
 		return ss_fail_memory(err, "the list of files");
 	file = &watcher->files[watcher->file_count];
 	file->path = ss_arena_copy(&watcher->arena, path, strlen(path));
@@ -239,10 +238,8 @@ enum ss_status ss_watcher_open(const char *folder, const struct ss_run_store *st
 
 void ss_watcher_close(struct ss_watcher *watcher)
 {
-	ss_memory_free(&watcher->memory, watcher->files,
-		       watcher->file_capacity * sizeof(*watcher->files));
-	ss_memory_free(&watcher->memory, watcher->states,
-		       watcher->state_capacity * sizeof(*watcher->states));
+	SS_FREE(&watcher->memory, watcher->files, watcher->file_capacity);
+	SS_FREE(&watcher->memory, watcher->states, watcher->state_capacity);
 	ss_arena_release(&watcher->arena);
 	ss_strings_release(&watcher->keys);
 	ss_records_release(&watcher->done);

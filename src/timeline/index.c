@@ -47,8 +47,8 @@ static void gap_columns_release(struct ss_gap_columns *gaps, struct ss_memory *m
 {
 	size_t room = (size_t)gaps->count + 1;
 
-	ss_memory_free(memory, gaps->start_ns, room * sizeof(*gaps->start_ns));
-	ss_memory_free(memory, gaps->dur_ns, room * sizeof(*gaps->dur_ns));
+	SS_FREE(memory, gaps->start_ns, room);
+	SS_FREE(memory, gaps->dur_ns, room);
 	ss_memory_free(memory, gaps->cause, room);
 	*gaps = (struct ss_gap_columns){ 0 };
 }
@@ -85,8 +85,7 @@ static bool index_find_waits(struct ss_index *index, const struct ss_joined *joi
 
 	if (!digest)
 		return true;
-	if (!ss_memory_reserve(index->memory, (void **)&index->waits, &index->wait_capacity,
-			       (size_t)digest->arrival_count + 1, sizeof(*index->waits)))
+	if (!SS_GROW(index->memory, index->waits, index->wait_capacity, digest->arrival_count))
 		return false;
 	for (uint32_t i = 0; i < digest->arrival_count; i++) {
 		const struct ss_arrival *arrival = &digest->arrivals[i];
@@ -128,7 +127,7 @@ static void index_release_parts(struct ss_index *index)
 	ss_tracks_release(&index->tracks);
 	gap_columns_release(&index->gaps, memory);
 	ss_idle_release(&index->idle);
-	ss_memory_free(memory, index->waits, index->wait_capacity * sizeof(*index->waits));
+	SS_FREE(memory, index->waits, index->wait_capacity);
 	index->waits = NULL;
 	index->wait_count = index->wait_capacity = 0;
 }
@@ -244,8 +243,7 @@ void ss_index_release(struct ss_index *index)
 	ss_places_release(&index->places);
 	for (int i = 0; i < SS_PAINT_COUNT; i++)
 		ss_paints_release(&index->paints[i], index->trace, memory);
-	ss_memory_free(memory, index->name_sums,
-		       ((size_t)index->trace->names.count + 1) * sizeof(*index->name_sums));
+	SS_FREE(memory, index->name_sums, (size_t)index->trace->names.count + 1);
 	ss_memory_free(memory, index->block_ends,
 		       SS_BLOCKS(index->trace->slices.count) * sizeof(*index->block_ends));
 	index_release_parts(index);

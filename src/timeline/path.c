@@ -12,8 +12,7 @@
 
 static bool path_add_piece(struct ss_shown_path *path, const struct ss_shown_piece *piece)
 {
-	if (!ss_memory_reserve(path->memory, (void **)&path->pieces, &path->capacity,
-			       (size_t)path->count + 1, sizeof(*path->pieces)))
+	if (!SS_GROW(path->memory, path->pieces, path->capacity, path->count))
 		return false;
 	path->pieces[path->count++] = *piece;
 	return true;
@@ -89,7 +88,7 @@ enum ss_status ss_shown_path_make(struct ss_shown_path *path, const struct ss_cr
 void ss_shown_path_release(struct ss_shown_path *path)
 {
 	if (path->memory)
-		ss_memory_free(path->memory, path->pieces, path->capacity * sizeof(*path->pieces));
+		SS_FREE(path->memory, path->pieces, path->capacity);
 	*path = (struct ss_shown_path){ 0 };
 }
 
@@ -117,9 +116,8 @@ static struct path_latest_piece *path_latest_of_track(struct path_window *seeing
 		if (seeing->tracks[i].file == piece->file &&
 		    seeing->tracks[i].track == piece->track)
 			return &seeing->tracks[i];
-	if (!ss_memory_reserve(seeing->out->memory, (void **)&seeing->tracks,
-			       &seeing->track_capacity, (size_t)seeing->track_count + 1,
-			       sizeof(*seeing->tracks)))
+	if (!SS_GROW(seeing->out->memory, seeing->tracks, seeing->track_capacity,
+		     seeing->track_count))
 		return NULL;
 	seeing->tracks[seeing->track_count] = (struct path_latest_piece){ piece->file, piece->track,
 									  SS_NO_ROW, 0 };
@@ -176,7 +174,7 @@ enum ss_status ss_shown_path_in_window(const struct ss_shown_path *path, int64_t
 	for (uint32_t i = 0; whole && i < path->count && path->pieces[i].start_ns < to_ns; i++)
 		if (path->pieces[i].end_ns > from_ns)
 			whole = path_show_piece(&seeing, &path->pieces[i]);
-	ss_memory_free(path->memory, seeing.tracks, seeing.track_capacity * sizeof(*seeing.tracks));
+	SS_FREE(path->memory, seeing.tracks, seeing.track_capacity);
 	if (whole)
 		return SS_OK;
 	ss_shown_path_release(out);

@@ -194,8 +194,7 @@ static void cursor_heap_sift(struct search_pass *pass, uint32_t at)
 
 static bool hits_add(struct ss_hits *out, uint32_t file, uint32_t row)
 {
-	if (!ss_memory_reserve(out->memory, (void **)&out->items, &out->capacity,
-			       (size_t)out->count + 1, sizeof(*out->items)))
+	if (!SS_GROW(out->memory, out->items, out->capacity, out->count))
 		return false;
 	out->items[out->count++] = (struct ss_hit){ file, row };
 	return true;
@@ -341,8 +340,8 @@ enum ss_status ss_search_run(const struct ss_search *search, struct ss_timeline 
 void ss_hits_release(struct ss_hits *hits)
 {
 	if (hits->memory)
-		ss_memory_free(hits->memory, hits->items, hits->capacity * sizeof(*hits->items));
+		SS_FREE(hits->memory, hits->items, hits->capacity);
 	if (hits->memory)
-		ss_memory_free(hits->memory, hits->marks, hits->mark_count * sizeof(*hits->marks));
+		SS_FREE(hits->memory, hits->marks, hits->mark_count);
 	*hits = (struct ss_hits){ 0 };
 }

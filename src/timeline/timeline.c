@@ -190,8 +190,7 @@ enum ss_status ss_timeline_make(struct ss_timeline *timeline, struct ss_job *job
 
 	*timeline = (struct ss_timeline){ .memory = memory, .job = job };
 	SS_TRY(ss_job_join(job, err));
-	if (!ss_memory_reserve(memory, (void **)&timeline->files, &capacity,
-			       (size_t)job->file_count + 1, sizeof(*timeline->files)))
+	if (!SS_GROW(memory, timeline->files, capacity, job->file_count))
 		return ss_fail_memory(err, "the timeline");
 	timeline->file_capacity = capacity;
 	timeline->file_count = job->file_count;
@@ -213,8 +212,7 @@ void ss_timeline_release(struct ss_timeline *timeline)
 	for (uint32_t i = 0; i < timeline->file_count; i++)
 		ss_index_release(timeline->files[i].index);
 	if (timeline->memory)
-		ss_memory_free(timeline->memory, timeline->files,
-			       timeline->file_capacity * sizeof(*timeline->files));
+		SS_FREE(timeline->memory, timeline->files, timeline->file_capacity);
 	*timeline = (struct ss_timeline){ 0 };
 }
 

@@ -60,9 +60,7 @@ static uint32_t module_add_node(struct module_builder *builder, uint32_t parent,
 	id = label == SS_NO_ID ? SS_NO_ID : ss_records_add(&builder->keys, &key);
 	if (id != SS_NO_ID && id < tree->count)
 		return id;
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(tree->memory, (void **)&tree->nodes, &tree->capacity,
-			       (size_t)tree->count + 1, sizeof(*tree->nodes))) {
+	if (id == SS_NO_ID || !SS_GROW(tree->memory, tree->nodes, tree->capacity, tree->count)) {
 		builder->failed = true;
 		return SS_NO_ID;
 	}
@@ -369,7 +367,7 @@ void ss_module_tree_release(struct ss_module_tree *tree)
 {
 	if (!tree->memory)
 		return;
-	ss_memory_free(tree->memory, tree->nodes, (size_t)tree->capacity * sizeof(*tree->nodes));
+	SS_FREE(tree->memory, tree->nodes, tree->capacity);
 	ss_strings_release(&tree->labels);
 	*tree = (struct ss_module_tree){ 0 };
 }

@@ -19,13 +19,12 @@ void ss_ops_release(struct ss_ops *ops)
 
 	if (!ops->memory)
 		return;
-	ss_memory_free(ops->memory, ops->owner, count * sizeof(*ops->owner));
-	ss_memory_free(ops->memory, ops->flags, count * sizeof(*ops->flags));
-	ss_memory_free(ops->memory, ops->self_ns, count * sizeof(*ops->self_ns));
-	ss_memory_free(ops->memory, ops->launched_ns,
-		       ops->launchers.count * sizeof(*ops->launched_ns));
+	SS_FREE(ops->memory, ops->owner, count);
+	SS_FREE(ops->memory, ops->flags, count);
+	SS_FREE(ops->memory, ops->self_ns, count);
+	SS_FREE(ops->memory, ops->launched_ns, ops->launchers.count);
 	ss_bitmap_release(&ops->launchers);
-	ss_memory_free(ops->memory, ops->total_ns, count * sizeof(*ops->total_ns));
+	SS_FREE(ops->memory, ops->total_ns, count);
 	*ops = (struct ss_ops){ 0 };
 }
 
@@ -94,7 +93,7 @@ static bool ops_find_owners(struct ss_ops *ops)
 		if (slices->kind[row] == SS_KIND_OP)
 			ops_adopt_calls(ops, row);
 	}
-	ss_memory_free(ops->memory, further, ((size_t)ops->row_count + 1) * sizeof(*further));
+	SS_FREE(ops->memory, further, (size_t)ops->row_count + 1);
 	return further != NULL;
 }
 

@@ -445,10 +445,10 @@ void ss_places_release(struct ss_places *places)
 
 	if (!places->memory)
 		return;
-	ss_memory_free(places->memory, places->line, count * sizeof(*places->line));
-	ss_memory_free(places->memory, places->module_1, count * sizeof(*places->module_1));
-	ss_memory_free(places->memory, places->forward_1, count * sizeof(*places->forward_1));
-	ss_memory_free(places->memory, places->backward, count * sizeof(*places->backward));
+	SS_FREE(places->memory, places->line, count);
+	SS_FREE(places->memory, places->module_1, count);
+	SS_FREE(places->memory, places->forward_1, count);
+	SS_FREE(places->memory, places->backward, count);
 	ss_strings_release(&places->lines);
 	*places = (struct ss_places){ 0 };
 }

@@ -28,8 +28,7 @@ struct repair_round {
 
 bool ss_repeats_add(struct ss_repeats *repeats, uint32_t symbol, bool starts)
 {
-	if (!ss_memory_reserve(repeats->memory, (void **)&repeats->runs, &repeats->capacity,
-			       (size_t)repeats->count + 1, sizeof(*repeats->runs)))
+	if (!SS_GROW(repeats->memory, repeats->runs, repeats->capacity, repeats->count))
 		return false;
 	repeats->runs[repeats->count] = (struct ss_repeat_run){
 		.symbol = symbol, .first = repeats->count, .length = 1, .starts = starts
@@ -40,8 +39,7 @@ bool ss_repeats_add(struct ss_repeats *repeats, uint32_t symbol, bool starts)
 
 void ss_repeats_release(struct ss_repeats *repeats)
 {
-	ss_memory_free(repeats->memory, repeats->runs,
-		       (size_t)repeats->capacity * sizeof(*repeats->runs));
+	SS_FREE(repeats->memory, repeats->runs, repeats->capacity);
 	*repeats = (struct ss_repeats){ .memory = repeats->memory };
 }
 

@@ -67,9 +67,7 @@ static uint32_t stack_add_node(struct stack_builder *builder, uint32_t parent, u
 
 	if (id != SS_NO_ID && id < tree->count)
 		return id;
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(tree->memory, (void **)&tree->nodes, &tree->capacity,
-			       (size_t)tree->count + 1, sizeof(*tree->nodes))) {
+	if (id == SS_NO_ID || !SS_GROW(tree->memory, tree->nodes, tree->capacity, tree->count)) {
 		builder->failed = true;
 		return SS_NO_ID;
 	}
@@ -259,8 +257,7 @@ static void stack_enter_row(struct stack_builder *builder, uint32_t row)
 	int64_t end_ns = ss_slice_end(slices, row);
 	int64_t below_ns = at ? builder->open[at - 1].first_end_ns : INT64_MAX;
 
-	if (!ss_memory_reserve(builder->tree->memory, (void **)&builder->open,
-			       &builder->open_capacity, (size_t)at + 1, sizeof(*builder->open))) {
+	if (!SS_GROW(builder->tree->memory, builder->open, builder->open_capacity, at)) {
 		builder->failed = true;
 		return;
 	}
@@ -367,7 +364,7 @@ void ss_stack_tree_release(struct ss_stack_tree *tree)
 {
 	if (!tree->memory)
 		return;
-	ss_memory_free(tree->memory, tree->nodes, (size_t)tree->capacity * sizeof(*tree->nodes));
+	SS_FREE(tree->memory, tree->nodes, tree->capacity);
 	ss_strings_release(&tree->texts);
 	*tree = (struct ss_stack_tree){ 0 };
 }
@@ -393,7 +390,7 @@ enum ss_status ss_stack_tree_init(struct ss_stack_tree *tree, const struct ss_tr
 		stack_count_device(&builder);
 	stack_tree_sum(tree);
 	ss_records_release(&builder.keys);
-	ss_memory_free(memory, builder.open, builder.open_capacity * sizeof(*builder.open));
+	SS_FREE(memory, builder.open, builder.open_capacity);
 	ss_arena_release(&scratch);
 	if (!builder.failed)
 		return SS_OK;

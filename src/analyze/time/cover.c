@@ -14,8 +14,7 @@ void ss_cover_init(struct ss_cover *cover, struct ss_memory *memory)
 void ss_cover_release(struct ss_cover *cover)
 {
 	if (cover->memory)
-		ss_memory_free(cover->memory, cover->items,
-			       cover->capacity * sizeof(*cover->items));
+		SS_FREE(cover->memory, cover->items, cover->capacity);
 	*cover = (struct ss_cover){ 0 };
 }
 
@@ -24,8 +23,7 @@ void ss_cover_append(struct ss_cover *cover, int64_t start_ns, int64_t end_ns)
 	if (end_ns <= start_ns)
 		return;
 	if (cover->count == cover->capacity &&
-	    !ss_memory_reserve(cover->memory, (void **)&cover->items, &cover->capacity,
-			       (size_t)cover->count + 1, sizeof(*cover->items))) {
+	    !SS_GROW(cover->memory, cover->items, cover->capacity, cover->count)) {
 		cover->failed = true;
 		return;
 	}
@@ -50,7 +48,7 @@ static void cover_replace(struct ss_cover *cover, struct ss_cover *made)
 {
 	bool failed = cover->failed || made->failed;
 
-	ss_memory_free(cover->memory, cover->items, cover->capacity * sizeof(*cover->items));
+	SS_FREE(cover->memory, cover->items, cover->capacity);
 	*cover = *made;
 	cover->failed = failed;
 }
@@ -58,8 +56,8 @@ static void cover_replace(struct ss_cover *cover, struct ss_cover *made)
 /* Reserves enough for any result of two sets: growing step by step would copy it. */
 static void cover_reserve(struct ss_cover *made, const struct ss_cover *a, const struct ss_cover *b)
 {
-	made->failed |= !ss_memory_reserve(made->memory, (void **)&made->items, &made->capacity,
-					   (size_t)a->count + b->count + 1, sizeof(*made->items));
+	made->failed |= !SS_RESERVE(made->memory, made->items, made->capacity,
+				    (size_t)a->count + b->count + 1);
 }
 
 void ss_cover_unite(struct ss_cover *cover, const struct ss_cover *other)

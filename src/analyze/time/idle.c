@@ -440,10 +440,9 @@ static bool idle_store_gap(struct ss_idle *idle, const struct ss_gap *gap)
 {
 	struct ss_idle_gap *kept;
 
-	if (!ss_memory_reserve(idle->memory, (void **)&idle->gaps, &idle->gap_capacity,
-			       (size_t)idle->gap_count + 1, sizeof(*idle->gaps)) ||
-	    !ss_memory_reserve(idle->memory, (void **)&idle->pieces, &idle->piece_capacity,
-			       (size_t)idle->piece_count + SS_IDLE_CAUSES, sizeof(*idle->pieces)))
+	if (!SS_GROW(idle->memory, idle->gaps, idle->gap_capacity, idle->gap_count) ||
+	    !SS_RESERVE(idle->memory, idle->pieces, idle->piece_capacity,
+			(size_t)idle->piece_count + SS_IDLE_CAUSES))
 		return false;
 	kept = &idle->gaps[idle->gap_count++];
 	*kept = (struct ss_idle_gap){ gap->start_ns, gap->end_ns,       gap->step,
@@ -519,9 +518,8 @@ static bool idle_walk_devices(struct idle_walk *walk)
 	while (ss_device_next(idle->trace, device, &device)) {
 		uint32_t from = idle->gap_count;
 
-		if (!ss_memory_reserve(idle->memory, (void **)&idle->devices,
-				       &idle->device_capacity, (size_t)idle->device_count + 1,
-				       sizeof(*idle->devices)) ||
+		if (!SS_GROW(idle->memory, idle->devices, idle->device_capacity,
+			     idle->device_count) ||
 		    (idle->device_count < most && !idle_walk_device(walk, device)))
 			return false;
 		idle->devices[idle->device_count++] = (struct ss_idle_device){ device, from,
@@ -556,9 +554,9 @@ void ss_idle_release(struct ss_idle *idle)
 {
 	if (!idle->memory)
 		return;
-	ss_memory_free(idle->memory, idle->devices, idle->device_capacity * sizeof(*idle->devices));
-	ss_memory_free(idle->memory, idle->gaps, idle->gap_capacity * sizeof(*idle->gaps));
-	ss_memory_free(idle->memory, idle->pieces, idle->piece_capacity * sizeof(*idle->pieces));
+	SS_FREE(idle->memory, idle->devices, idle->device_capacity);
+	SS_FREE(idle->memory, idle->gaps, idle->gap_capacity);
+	SS_FREE(idle->memory, idle->pieces, idle->piece_capacity);
 	*idle = (struct ss_idle){ 0 };
 }
 

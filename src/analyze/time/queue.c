@@ -14,13 +14,12 @@ void ss_launched_release(struct ss_launched *works)
 
 	if (!works->memory)
 		return;
-	ss_memory_free(works->memory, works->items, works->capacity * sizeof(*works->items));
-	ss_memory_free(works->memory, works->from_ns, count * sizeof(*works->from_ns));
-	ss_memory_free(works->memory, works->to_ns, count * sizeof(*works->to_ns));
-	ss_memory_free(works->memory, works->by_from, count * sizeof(*works->by_from));
-	ss_memory_free(works->memory, works->by_to, count * sizeof(*works->by_to));
-	ss_memory_free(works->memory, works->of_call,
-		       ((size_t)works->row_count + 1) * sizeof(*works->of_call));
+	SS_FREE(works->memory, works->items, works->capacity);
+	SS_FREE(works->memory, works->from_ns, count);
+	SS_FREE(works->memory, works->to_ns, count);
+	SS_FREE(works->memory, works->by_from, count);
+	SS_FREE(works->memory, works->by_to, count);
+	SS_FREE(works->memory, works->of_call, (size_t)works->row_count + 1);
 	*works = (struct ss_launched){ 0 };
 }
 
@@ -32,8 +31,7 @@ static struct ss_launched_work *launched_work_of(struct ss_launched *works, uint
 
 	if (known && works->of_call[call])
 		return &works->items[works->of_call[call] - 1];
-	if (!ss_memory_reserve(works->memory, (void **)&works->items, &works->capacity,
-			       (size_t)works->count + 1, sizeof(*works->items)))
+	if (!SS_GROW(works->memory, works->items, works->capacity, works->count))
 		return NULL;
 	works->items[works->count] =
 		(struct ss_launched_work){ .call = known ? call : SS_NO_ROW,
@@ -103,7 +101,7 @@ static bool launched_find_order(struct ss_launched *works)
 		works->by_from = launched_sort(works, works->from_ns, spare);
 		works->by_to = works->by_from ? launched_sort(works, works->to_ns, spare) : NULL;
 	}
-	ss_memory_free(works->memory, spare, works->count * sizeof(*spare));
+	SS_FREE(works->memory, spare, works->count);
 	return works->by_to;
 }
 

@@ -5,16 +5,14 @@
  */
 #include <string.h>
 
-#include "analyze/time/roles.h"
 #include "analyze/time/waits.h"
 
 void ss_waits_release(struct ss_waits *waits)
 {
 	if (!waits->memory)
 		return;
-	ss_memory_free(waits->memory, waits->wait,
-		       ((size_t)waits->row_count + 1) * sizeof(*waits->wait));
-	ss_memory_free(waits->memory, waits->idle, waits->idle_capacity * sizeof(*waits->idle));
+	SS_FREE(waits->memory, waits->wait, (size_t)waits->row_count + 1);
+	SS_FREE(waits->memory, waits->idle, waits->idle_capacity);
 	*waits = (struct ss_waits){ 0 };
 }
 
@@ -48,8 +46,7 @@ static bool waits_add_idle(struct ss_waits *waits, uint32_t step, const struct s
 	uint32_t sync = piece->guilty;
 
 	if (waits->idle_count == waits->idle_capacity &&
-	    !ss_memory_reserve(waits->memory, (void **)&waits->idle, &waits->idle_capacity,
-			       (size_t)waits->idle_count + 1, sizeof(*waits->idle)))
+	    !SS_GROW(waits->memory, waits->idle, waits->idle_capacity, waits->idle_count))
 		return false;
 	waits->idle[waits->idle_count++] = (struct ss_wait_idle){ sync, step, piece->ns };
 	waits->wait[sync] = sync;

@@ -213,8 +213,7 @@ static struct collective_tally *collective_tally_of(struct communication *view,
 	uint32_t before = view->keys.count, number = ss_records_add(&view->keys, key);
 
 	if (number == SS_NO_ID ||
-	    !ss_memory_reserve(view->memory, (void **)&view->tallies, &view->tally_capacity,
-			       view->keys.count, sizeof(*view->tallies)))
+	    !SS_RESERVE(view->memory, view->tallies, view->tally_capacity, view->keys.count))
 		return NULL;
 	if (number == before)
 		view->tallies[number] = (struct collective_tally){ .key = *key,
@@ -565,7 +564,7 @@ static enum ss_status communication_run(const struct ss_subject *subject, struct
 	view.on_host = find_host_collectives(view.trace, out);
 	whole = view.group == BY_HIDER ? communication_fill_hiders(&view, out)
 				       : communication_fill_rows(&view, out);
-	ss_memory_free(view.memory, view.tallies, view.tally_capacity * sizeof(*view.tallies));
+	SS_FREE(view.memory, view.tallies, view.tally_capacity);
 	ss_arena_release(&view.scratch);
 	ss_records_release(&view.keys);
 	return whole ? SS_OK : ss_fail_memory(err, "the collectives");

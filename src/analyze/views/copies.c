@@ -138,8 +138,7 @@ static struct copy_tally *copy_tally_of(struct copy_counting *view, const struct
 	uint32_t before = view->keys.count, number = ss_records_add(&view->keys, key);
 
 	if (number == SS_NO_ID ||
-	    !ss_memory_reserve(view->memory, (void **)&view->tallies, &view->tally_capacity,
-			       view->keys.count, sizeof(*view->tallies)))
+	    !SS_RESERVE(view->memory, view->tallies, view->tally_capacity, view->keys.count))
 		return NULL;
 	if (number == before)
 		view->tallies[number] = (struct copy_tally){ .key = *key, .number = number };
@@ -243,7 +242,7 @@ static enum ss_status copies_run(const struct ss_subject *subject, struct ss_tab
 	if (!ss_records_init(&view.keys, view.memory, sizeof(struct copy_key)))
 		return ss_fail_memory(err, "the copies");
 	status = copies_fill(&view, out, err);
-	ss_memory_free(view.memory, view.tallies, view.tally_capacity * sizeof(*view.tallies));
+	SS_FREE(view.memory, view.tallies, view.tally_capacity);
 	ss_records_release(&view.keys);
 	return status;
 }

@@ -79,8 +79,7 @@ struct gap_counting {
 
 static struct gap_tally *gaps_new_tally(struct gap_counting *gaps)
 {
-	if (!ss_memory_reserve(gaps->memory, (void **)&gaps->tallies, &gaps->capacity,
-			       (size_t)gaps->count + 1, sizeof(*gaps->tallies)))
+	if (!SS_GROW(gaps->memory, gaps->tallies, gaps->capacity, gaps->count))
 		return NULL;
 	gaps->tallies[gaps->count] = (struct gap_tally){ .rows = { SS_NO_ROW, SS_NO_ROW },
 							 .next = SS_NO_ROW };
@@ -250,7 +249,7 @@ static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table
 	ss_note_devices(out, gaps.idle->left_out);
 	if (out->row_count && !gaps.places->has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);
-	ss_memory_free(gaps.memory, gaps.tallies, gaps.capacity * sizeof(*gaps.tallies));
+	SS_FREE(gaps.memory, gaps.tallies, gaps.capacity);
 	return status;
 }
 

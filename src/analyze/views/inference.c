@@ -8,11 +8,8 @@
  * profiler's steps of a file without training. A step ends with the last work launched in
  * it and begins no earlier than the end of the previous step.
  */
-#include <string.h>
 
 #include "analyze/inference_steps.h"
-#include "analyze/time/cover.h"
-#include "analyze/time/roles.h"
 #include "base/median.h"
 #include "view/view.h"
 

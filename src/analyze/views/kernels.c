@@ -191,10 +191,8 @@ static bool kernels_count(struct kernel_counting *kernels)
 			continue;
 		kernel_fill_key(kernels, row, &key);
 		id = ss_records_add(&kernels->keys, &key);
-		if (id == SS_NO_ID ||
-		    !ss_memory_reserve(kernels->out->arena->memory, (void **)&kernels->tallies,
-				       &kernels->tally_capacity, (size_t)id + 1,
-				       sizeof(*kernels->tallies)))
+		if (id == SS_NO_ID || !SS_GROW(kernels->out->arena->memory, kernels->tallies,
+					       kernels->tally_capacity, id))
 			return false;
 		if (id == known)
 			kernels->tallies[id] = (struct kernel_tally){ .key = key };
@@ -375,8 +373,7 @@ static enum ss_status kernels_run(const struct ss_subject *subject, struct ss_ta
 	whole = kernels_fill(&kernels);
 	if (kernels.places && !kernels.places->has_lines && out->row_count)
 		ss_note_missing(out, SS_MISSING_LINES);
-	ss_memory_free(memory, kernels.tallies,
-		       (size_t)kernels.tally_capacity * sizeof(*kernels.tallies));
+	SS_FREE(memory, kernels.tallies, kernels.tally_capacity);
 	ss_records_release(&kernels.keys);
 	return whole ? SS_OK : ss_fail_memory(err, "the kernels");
 }

@@ -117,9 +117,7 @@ static struct launch_count *launch_count_of(struct launch_counts *counts,
 {
 	uint32_t known = counts->keys.count, id = ss_records_add(&counts->keys, key);
 
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(counts->memory, (void **)&counts->items, &counts->item_capacity,
-			       (size_t)id + 1, sizeof(*counts->items)))
+	if (id == SS_NO_ID || !SS_GROW(counts->memory, counts->items, counts->item_capacity, id))
 		return NULL;
 	if (id == known)
 		counts->items[id] = (struct launch_count){ .id = id };
@@ -312,8 +310,7 @@ static void launch_counts_release(struct launch_counts *counts)
 {
 	if (!counts->memory)
 		return;
-	ss_memory_free(counts->memory, counts->items,
-		       counts->item_capacity * sizeof(*counts->items));
+	SS_FREE(counts->memory, counts->items, counts->item_capacity);
 	ss_records_release(&counts->keys);
 	ss_launched_release(&counts->works);
 	ss_cover_release(&counts->steps);

@@ -166,8 +166,7 @@ static struct roofline_tally *roofline_tally_of(struct roofline *view, struct ro
 	if (id == SS_NO_ID)
 		return NULL;
 	if (view->keys.count > known) {
-		if (!ss_memory_reserve(view->out->arena->memory, (void **)&view->tallies,
-				       &view->capacity, (size_t)id + 1, sizeof(*view->tallies)))
+		if (!SS_GROW(view->out->arena->memory, view->tallies, view->capacity, id))
 			return NULL;
 		view->tallies[id] = (struct roofline_tally){ .key = key, .order = id };
 	}
@@ -550,7 +549,7 @@ static enum ss_status roofline_fill(struct roofline *view, struct ss_error *err)
 	else
 		roofline_add_rows(view, device);
 	ss_records_release(&view->keys);
-	ss_memory_free(memory, view->tallies, view->capacity * sizeof(*view->tallies));
+	SS_FREE(memory, view->tallies, view->capacity);
 	return status;
 }
 

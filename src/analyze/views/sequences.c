@@ -206,9 +206,8 @@ static bool sequences_count(struct sequence_counting *sequences)
 			names.id[at] =
 				sequences->trace->slices.name[sequences->rows[run->first + at]];
 		id = ss_records_add(&sequences->patterns, &names);
-		if (id == SS_NO_ID || !ss_memory_reserve(memory, (void **)&sequences->tallies,
-							 &sequences->tally_capacity, (size_t)id + 1,
-							 sizeof(*sequences->tallies)))
+		if (id == SS_NO_ID ||
+		    !SS_GROW(memory, sequences->tallies, sequences->tally_capacity, id))
 			return false;
 		if (id == known)
 			sequences->tallies[id] = (struct sequence_tally){ .pattern = id,
@@ -304,8 +303,7 @@ static enum ss_status sequences_run(const struct ss_subject *subject, struct ss_
 	whole = sequences_fill(&sequences);
 	ss_memory_free(memory, sequences.rows, (size_t)sequences.row_capacity * sizeof(uint32_t));
 	ss_memory_free(memory, sequences.root, host_rows * sizeof(uint32_t));
-	ss_memory_free(memory, sequences.tallies,
-		       (size_t)sequences.tally_capacity * sizeof(*sequences.tallies));
+	SS_FREE(memory, sequences.tallies, sequences.tally_capacity);
 	ss_repeats_release(&sequences.repeats);
 	ss_records_release(&sequences.patterns);
 	return whole ? SS_OK : ss_fail_memory(err, "the sequences");

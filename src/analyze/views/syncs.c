@@ -89,10 +89,8 @@ static struct sync_tally *sync_tally_of(struct sync_counting *counting, uint32_t
 	if (group == BY_SITE || group == BY_LINE)
 		key.line = counting->places->line[row];
 	id = ss_records_add(&counting->keys, &key);
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(counting->out->arena->memory, (void **)&counting->tallies,
-			       &counting->tally_capacity, (size_t)id + 1,
-			       sizeof(*counting->tallies))) {
+	if (id == SS_NO_ID || !SS_GROW(counting->out->arena->memory, counting->tallies,
+				       counting->tally_capacity, id)) {
 		counting->failed = true;
 		return NULL;
 	}
@@ -271,8 +269,7 @@ static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_tabl
 		syncs_add_rows(&counting);
 		syncs_add_notes(&counting);
 	}
-	ss_memory_free(memory, counting.tallies,
-		       counting.tally_capacity * sizeof(*counting.tallies));
+	SS_FREE(memory, counting.tallies, counting.tally_capacity);
 	ss_records_release(&counting.keys);
 	ss_waits_release(&counting.waits);
 	return status;

@@ -2,7 +2,6 @@
 /*
  * info.c - report: what the files contain.
  */
-#include <string.h>
 
 #include "api/reports/reports.h"
 

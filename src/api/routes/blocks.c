@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "api/viewer/route.h"
-#include "api/viewer/spot.h"
 #include "memory/holders/block_map.h"
 
 /* Browsers cannot draw more rectangles. */

@@ -5,7 +5,6 @@
 #include "analyze/host/step_phase.h"
 #include "api/viewer/route.h"
 #include "view/view.h"
-#include "timeline/index.h"
 
 struct color_list {
 	struct ss_text *out;

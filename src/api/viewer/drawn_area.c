@@ -98,7 +98,7 @@ enum ss_status ss_drawn_area_make(struct ss_drawn_area *drawn,
 
 void ss_drawn_area_release(struct ss_drawn_area *drawn)
 {
-	ss_memory_free(drawn->memory, drawn->pixels, drawn->window.pixels * sizeof(*drawn->pixels));
+	SS_FREE(drawn->memory, drawn->pixels, drawn->window.pixels);
 	drawn->pixels = NULL;
 }
 

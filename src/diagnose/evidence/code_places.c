@@ -27,7 +27,7 @@ void ss_code_places_release(struct ss_code_places *sites)
 	if (!sites->memory)
 		return;
 	ss_records_release(&sites->keys);
-	ss_memory_free(sites->memory, sites->items, sites->capacity * sizeof(*sites->items));
+	SS_FREE(sites->memory, sites->items, sites->capacity);
 	*sites = (struct ss_code_places){ 0 };
 }
 
@@ -41,9 +41,7 @@ uint32_t ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_
 	if (row < sites->places->row_count)
 		key.line = sites->places->line[row];
 	id = ss_records_add(&sites->keys, &key);
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(sites->memory, (void **)&sites->items, &sites->capacity,
-			       (size_t)id + 1, sizeof(*sites->items))) {
+	if (id == SS_NO_ID || !SS_GROW(sites->memory, sites->items, sites->capacity, id)) {
 		sites->failed = true;
 		return SS_NO_ID;
 	}

@@ -35,8 +35,7 @@ void ss_function_times_release(struct ss_function_times *inner)
 	if (!inner->context)
 		return;
 	ss_records_release(&inner->keys);
-	ss_memory_free(inner->context->memory, inner->parts,
-		       inner->capacity * sizeof(*inner->parts));
+	SS_FREE(inner->context->memory, inner->parts, inner->capacity);
 	*inner = (struct ss_function_times){ 0 };
 }
 
@@ -75,9 +74,7 @@ static void inner_add_time(struct ss_function_times *inner, uint32_t owner, uint
 	struct inner_key key = { slices->name[owner], slices->name[leaf] };
 	uint32_t id = ss_records_add(&inner->keys, &key);
 
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(inner->context->memory, (void **)&inner->parts, &inner->capacity,
-			       (size_t)id + 1, sizeof(*inner->parts))) {
+	if (id == SS_NO_ID || !SS_GROW(inner->context->memory, inner->parts, inner->capacity, id)) {
 		inner->failed = true;
 		return;
 	}

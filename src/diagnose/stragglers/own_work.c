@@ -5,7 +5,6 @@
 #include "diagnose/stragglers/own_work.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/median.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
-#include "base/median.h"
 #include "diagnose/stragglers/judge.h"
 
 /* Kernels of a slower device are all longer by the same factor, within this tolerance. */

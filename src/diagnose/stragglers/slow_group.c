@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "analyze/work/peaks.h"
 #include "diagnose/stragglers/slow_links.h"

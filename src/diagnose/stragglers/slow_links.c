@@ -5,7 +5,6 @@
 #include "diagnose/stragglers/slow_links.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 

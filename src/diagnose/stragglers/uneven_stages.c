@@ -4,12 +4,9 @@
  */
 #include "diagnose/stragglers/uneven_stages.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/median.h"
-#include "base/search.h"
-#include "base/sort.h"
 #include "ranks/join.h"
 #include "replay/pipelines.h"
 

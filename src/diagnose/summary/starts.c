@@ -34,9 +34,9 @@ static void task_walk_end(struct task_walk *walk)
 {
 	size_t count = (size_t)walk->graph->task_count + 1;
 
-	ss_memory_free(walk->memory, walk->states, count * sizeof(*walk->states));
-	ss_memory_free(walk->memory, walk->next, count * sizeof(*walk->next));
-	ss_memory_free(walk->memory, walk->stack, count * sizeof(*walk->stack));
+	SS_FREE(walk->memory, walk->states, count);
+	SS_FREE(walk->memory, walk->next, count);
+	SS_FREE(walk->memory, walk->stack, count);
 }
 
 static bool task_walk_begin(struct task_walk *walk, const struct ss_graph *graph,

@@ -167,8 +167,7 @@ static enum ss_status paths_add(struct ss_paths *out, struct ss_arena *arena, co
 
 	if (out->count == FILES_MAX)
 		return ss_fail(err, SS_ERR_LIMIT, "more than %u files", FILES_MAX);
-	if (!copy || !ss_memory_reserve(arena->memory, (void **)&out->items, &out->capacity,
-					(size_t)out->count + 1, sizeof(*out->items)))
+	if (!copy || !SS_GROW(arena->memory, out->items, out->capacity, out->count))
 		return ss_fail_memory(err, "the list of files");
 	out->items[out->count++] = (struct ss_path){ .path = copy, .from_folder = from_folder };
 	return SS_OK;
@@ -401,7 +400,7 @@ enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,
 
 void ss_find_release(struct ss_paths *paths, struct ss_memory *memory)
 {
-	ss_memory_free(memory, paths->items, (size_t)paths->capacity * sizeof(*paths->items));
+	SS_FREE(memory, paths->items, paths->capacity);
 	*paths = (struct ss_paths){ 0 };
 }
 

@@ -99,8 +99,7 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 
 		if (device->memory_bytes <= 0)
 			continue;
-		if (!ss_memory_reserve(memory, (void **)&out->sizes, &out->size_capacity,
-				       (size_t)out->size_count + 1, sizeof(*out->sizes)))
+		if (!SS_GROW(memory, out->sizes, out->size_capacity, out->size_count))
 			return false;
 		out->sizes[out->size_count++] = (struct ss_device_size){ device->id,
 									 device->memory_bytes };
@@ -110,8 +109,7 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 
 void ss_recording_release(struct ss_recording *recording, struct ss_memory *memory)
 {
-	ss_memory_free(memory, recording->sizes,
-		       (size_t)recording->size_capacity * sizeof(*recording->sizes));
+	SS_FREE(memory, recording->sizes, recording->size_capacity);
 	for (uint32_t i = 0; i < SS_RUN_FACTS; i++)
 		recording_free_text(memory, recording->run[i]);
 	recording_free_text(memory, recording->trace_id);

@@ -343,8 +343,7 @@ void ss_area_release(struct ss_area *area)
 {
 	if (!area->memory)
 		return;
-	ss_memory_free(area->memory, area->runs,
-		       ((size_t)area->capacity + 1) * sizeof(*area->runs));
+	SS_FREE(area->memory, area->runs, (size_t)area->capacity + 1);
 	ss_memory_free(area->memory, area->parts,
 		       ((size_t)area->capacity + 1) * area->series_count * sizeof(*area->parts));
 	ss_memory_free(area->memory, area->of, (size_t)area->state_count + 1);

@@ -6,7 +6,6 @@
 #include "memory/area/bands.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/search.h"
 #include "base/sort.h"
@@ -152,12 +151,8 @@ static void bands_choose(struct band_selection *work)
 
 static bool band_add_point(struct ss_bands *bands, uint32_t band, uint32_t pixel, int64_t offset)
 {
-	void *points = bands->points;
-
-	if (!ss_memory_reserve(bands->memory, &points, &bands->point_capacity,
-			       (size_t)bands->point_count + 1, sizeof(*bands->points)))
+	if (!SS_GROW(bands->memory, bands->points, bands->point_capacity, bands->point_count))
 		return false;
-	bands->points = points;
 	bands->points[bands->point_count++] = (struct ss_band_point){ offset, band, pixel };
 	bands->items[band].point_count++;
 	return true;
@@ -278,11 +273,10 @@ void ss_bands_release(struct ss_bands *bands)
 
 	if (!bands->memory)
 		return;
-	ss_memory_free(bands->memory, bands->items, bands->capacity * sizeof(*bands->items));
-	ss_memory_free(bands->memory, bands->points,
-		       bands->point_capacity * sizeof(*bands->points));
-	ss_memory_free(bands->memory, bands->loose_bytes, pixels * sizeof(*bands->loose_bytes));
-	ss_memory_free(bands->memory, bands->smaller_bytes, pixels * sizeof(*bands->smaller_bytes));
-	ss_memory_free(bands->memory, bands->smaller_count, pixels * sizeof(*bands->smaller_count));
+	SS_FREE(bands->memory, bands->items, bands->capacity);
+	SS_FREE(bands->memory, bands->points, bands->point_capacity);
+	SS_FREE(bands->memory, bands->loose_bytes, pixels);
+	SS_FREE(bands->memory, bands->smaller_bytes, pixels);
+	SS_FREE(bands->memory, bands->smaller_count, pixels);
 	*bands = (struct ss_bands){ 0 };
 }

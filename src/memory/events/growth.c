@@ -24,8 +24,7 @@ static struct ss_growth_step *step_memory_open(struct step_memory_counting *work
 
 	if (item && item->step == step)
 		return item;
-	if (!ss_memory_reserve(out->memory, (void **)&out->items, &out->capacity,
-			       (size_t)out->count + 1, sizeof(*out->items)))
+	if (!SS_GROW(out->memory, out->items, out->capacity, out->count))
 		return NULL;
 	item = &out->items[out->count++];
 	*item = (struct ss_growth_step){ .pool = pool,
@@ -129,8 +128,7 @@ void ss_growth_release(struct ss_growth *memories)
 {
 	if (!memories->memory)
 		return;
-	ss_memory_free(memories->memory, memories->items,
-		       memories->capacity * sizeof(*memories->items));
+	SS_FREE(memories->memory, memories->items, memories->capacity);
 	*memories = (struct ss_growth){ 0 };
 }
 
@@ -265,8 +263,7 @@ static bool leak_holders_add(const struct ss_allocs *allocs, const uint32_t *lin
 		key.line = lines[place];
 	at = ss_records_add(&holders->keys, &key);
 	if (at == SS_NO_ID ||
-	    !ss_memory_reserve(allocs->memory, (void **)&holders->items, &holders->capacity,
-			       holders->keys.count, sizeof(*holders->items)))
+	    !SS_RESERVE(allocs->memory, holders->items, holders->capacity, holders->keys.count))
 		return false;
 	if (holders->keys.count != before)
 		holders->items[at] = (struct leak_holder){ 0, op, place };
@@ -342,7 +339,7 @@ enum ss_status ss_leaks_blame(const struct ss_allocs *allocs, const uint32_t *li
 	whole = whole && find_leak_holders(allocs, lines, &holders);
 	if (whole)
 		leak_holders_choose(&holders, leaks);
-	ss_memory_free(allocs->memory, holders.items, holders.capacity * sizeof(*holders.items));
+	SS_FREE(allocs->memory, holders.items, holders.capacity);
 	ss_records_release(&holders.keys);
 	ss_arena_release(&scratch);
 	return whole ? SS_OK : ss_fail_memory(err, "what leaks");

@@ -22,8 +22,7 @@ static uint32_t pools_find_or_add(struct ss_pools *pools, struct ss_records *pla
 	at = ss_records_add(places, &place);
 	if (at == SS_NO_ID || at < pools->count)
 		return at;
-	if (!ss_memory_reserve(pools->memory, (void **)&pools->items, &pools->capacity,
-			       (size_t)at + 1, sizeof(*pools->items)))
+	if (!SS_GROW(pools->memory, pools->items, pools->capacity, at))
 		return SS_NO_ID;
 	pools->items[pools->count++] = (struct ss_pool){ .type = (uint8_t)place.type,
 							 .id = (int16_t)place.id,
@@ -127,10 +126,10 @@ void ss_pools_release(struct ss_pools *pools)
 
 	if (!pools->memory)
 		return;
-	ss_memory_free(pools->memory, pools->items, pools->capacity * sizeof(*pools->items));
-	ss_memory_free(pools->memory, pools->pool, count * sizeof(*pools->pool));
-	ss_memory_free(pools->memory, pools->total_bytes, count * sizeof(*pools->total_bytes));
-	ss_memory_free(pools->memory, pools->order, count * sizeof(*pools->order));
+	SS_FREE(pools->memory, pools->items, pools->capacity);
+	SS_FREE(pools->memory, pools->pool, count);
+	SS_FREE(pools->memory, pools->total_bytes, count);
+	SS_FREE(pools->memory, pools->order, count);
 	*pools = (struct ss_pools){ 0 };
 }
 

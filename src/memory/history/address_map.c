@@ -17,7 +17,7 @@ void ss_pointer_map_init(struct ss_pointer_map *map, struct ss_memory *memory)
 
 void ss_pointer_map_release(struct ss_pointer_map *map)
 {
-	ss_memory_free(map->memory, map->slots, (size_t)map->slot_count * sizeof(*map->slots));
+	SS_FREE(map->memory, map->slots, map->slot_count);
 	map->slots = NULL;
 	map->slot_count = map->count = 0;
 }
@@ -54,7 +54,7 @@ static bool address_map_grow(struct ss_pointer_map *map)
 	for (uint32_t i = 0; i < map->slot_count; i++)
 		if (map->slots[i].is_used)
 			*address_slot_of(&larger, map->slots[i].address) = map->slots[i];
-	ss_memory_free(map->memory, map->slots, (size_t)map->slot_count * sizeof(*map->slots));
+	SS_FREE(map->memory, map->slots, map->slot_count);
 	*map = larger;
 	return true;
 }

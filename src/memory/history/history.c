@@ -103,14 +103,12 @@ static struct ss_device_memory *history_find_device(struct ss_history *history,
 						    enum device_kind kind)
 {
 	struct ss_device_memory *found;
-	void *items = history->devices;
 
 	if (index->at[kind][device])
 		return &history->devices[index->at[kind][device] - 1];
-	if (!ss_memory_reserve(history->memory, &items, &history->device_capacity,
-			       (size_t)history->device_count + 1, sizeof(*history->devices)))
+	if (!SS_GROW(history->memory, history->devices, history->device_capacity,
+		     history->device_count))
 		return NULL;
-	history->devices = items;
 	found = &history->devices[history->device_count++];
 	index->at[kind][device] = history->device_count;
 	*found = (struct ss_device_memory){ .device = device,
@@ -350,17 +348,16 @@ void ss_history_release(struct ss_history *history)
 	if (!memory)
 		return;
 	count = (size_t)history->snapshot->events.count + 1;
-	ss_memory_free(memory, history->partner, count * sizeof(*history->partner));
-	ss_memory_free(memory, history->bytes, count * sizeof(*history->bytes));
+	SS_FREE(memory, history->partner, count);
+	SS_FREE(memory, history->bytes, count);
 	for (uint32_t i = 0; i < history->device_count; i++) {
 		struct ss_device_memory *device = &history->devices[i];
 
 		ss_memory_free(memory, device->segments,
 			       device->segment_capacity * sizeof(uint32_t));
-		ss_memory_free(memory, device->old, device->old_capacity * sizeof(*device->old));
+		SS_FREE(memory, device->old, device->old_capacity);
 	}
-	ss_memory_free(memory, history->devices,
-		       history->device_capacity * sizeof(*history->devices));
+	SS_FREE(memory, history->devices, history->device_capacity);
 	*history = (struct ss_history){ 0 };
 }
 

@@ -24,12 +24,10 @@ struct pairing {
 static bool pairing_add_old(struct pairing *pairing, struct ss_old_block old)
 {
 	struct ss_device_memory *device = pairing->device;
-	void *items = device->old;
 
-	if (!ss_memory_reserve(pairing->history->memory, &items, &device->old_capacity,
-			       (size_t)device->old_count + 1, sizeof(*device->old)))
+	if (!SS_GROW(pairing->history->memory, device->old, device->old_capacity,
+		     device->old_count))
 		return false;
-	device->old = items;
 	device->old[device->old_count++] = old;
 	return true;
 }

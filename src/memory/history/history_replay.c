@@ -54,14 +54,11 @@ struct reserved_search {
 static bool reserved_add_range(struct reserved_search *search, uint64_t address, int64_t bytes,
 			       bool is_pages)
 {
-	void *items = search->out->ranges;
-
 	if (bytes <= 0 || address + (uint64_t)bytes < address)
 		return true;
-	if (!ss_memory_reserve(search->out->memory, &items, &search->out->capacity,
-			       (size_t)search->out->count + 1, sizeof(*search->out->ranges)))
+	if (!SS_GROW(search->out->memory, search->out->ranges, search->out->capacity,
+		     search->out->count))
 		return false;
-	search->out->ranges = items;
 	search->out->ranges[search->out->count++] =
 		(struct reserved_range){ address, address + (uint64_t)bytes, is_pages };
 	return true;
@@ -70,14 +67,11 @@ static bool reserved_add_range(struct reserved_search *search, uint64_t address,
 static bool reserved_add_edges(struct reserved_search *search, uint64_t address, int64_t bytes,
 			       int32_t change)
 {
-	void *items = search->edges;
-
 	if (bytes <= 0 || address + (uint64_t)bytes < address)
 		return true;
-	if (!ss_memory_reserve(search->out->memory, &items, &search->edge_capacity,
-			       (size_t)search->edge_count + 2, sizeof(*search->edges)))
+	if (!SS_RESERVE(search->out->memory, search->edges, search->edge_capacity,
+			(size_t)search->edge_count + 2))
 		return false;
-	search->edges = items;
 	search->edges[search->edge_count++] = (struct reserved_edge){ address, change };
 	search->edges[search->edge_count++] = (struct reserved_edge){ address + (uint64_t)bytes,
 								      -change };
@@ -175,7 +169,7 @@ static bool reserved_find(struct reserved_ranges *out, const struct ss_history *
 	whole = reserved_collect_events(&search, &seen) && collect_segments(&search, &seen) &&
 		reserved_sweep_edges(&search);
 	ss_pointer_map_release(&seen);
-	ss_memory_free(out->memory, search.edges, search.edge_capacity * sizeof(*search.edges));
+	SS_FREE(out->memory, search.edges, search.edge_capacity);
 	if (whole && out->count)
 		qsort(out->ranges, out->count, sizeof(*out->ranges), reserved_range_compare);
 	return whole;
@@ -183,8 +177,7 @@ static bool reserved_find(struct reserved_ranges *out, const struct ss_history *
 
 static void reserved_release(struct reserved_ranges *reserved)
 {
-	ss_memory_free(reserved->memory, reserved->ranges,
-		       reserved->capacity * sizeof(*reserved->ranges));
+	SS_FREE(reserved->memory, reserved->ranges, reserved->capacity);
 	reserved->ranges = NULL;
 	reserved->count = reserved->capacity = 0;
 }
@@ -248,8 +241,7 @@ static bool collect_starts(struct replay *replay)
 				first.slots[i].address, first.slots[i].value
 			};
 	if (!whole && replay->starts)
-		ss_memory_free(replay->history->memory, replay->starts,
-			       ((size_t)first.count + 1) * sizeof(*replay->starts));
+		SS_FREE(replay->history->memory, replay->starts, (size_t)first.count + 1);
 	if (!whole)
 		replay->starts = NULL;
 	ss_pointer_map_release(&first);
@@ -499,8 +491,7 @@ enum ss_status ss_history_replay(struct ss_history *history, struct ss_device_me
 		return SS_OK;
 	answer = replay_try_rules(&replay);
 	reserved_release(&replay.reserved);
-	ss_memory_free(history->memory, replay.starts,
-		       ((size_t)replay.start_count + 1) * sizeof(*replay.starts));
+	SS_FREE(history->memory, replay.starts, (size_t)replay.start_count + 1);
 	if (answer == SS_LAYOUT_FULL)
 		return ss_fail_memory(err, "the history");
 	device->is_exact = answer == SS_LAYOUT_FITS;

@@ -31,7 +31,7 @@ void ss_block_layout_release(struct ss_block_layout *layout)
 {
 	ss_pointer_map_release(&layout->starts);
 	ss_pointer_map_release(&layout->ends);
-	ss_memory_free(layout->memory, layout->blocks, layout->capacity * sizeof(*layout->blocks));
+	SS_FREE(layout->memory, layout->blocks, layout->capacity);
 	layout->blocks = NULL;
 	layout->count = layout->capacity = 0;
 }
@@ -65,17 +65,13 @@ static uint64_t layout_block_end(const struct ss_block_layout_item *block)
 
 static bool layout_take_slot(struct ss_block_layout *layout, uint32_t *out)
 {
-	void *blocks = layout->blocks;
-
 	if (layout->free_place != SS_NO_BLOCK) {
 		*out = layout->free_place;
 		layout->free_place = layout->blocks[*out].row;
 		return true;
 	}
-	if (!ss_memory_reserve(layout->memory, &blocks, &layout->capacity,
-			       (size_t)layout->count + 1, sizeof(*layout->blocks)))
+	if (!SS_GROW(layout->memory, layout->blocks, layout->capacity, layout->count))
 		return false;
-	layout->blocks = blocks;
 	*out = layout->count++;
 	return true;
 }

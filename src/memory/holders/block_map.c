@@ -47,12 +47,8 @@ static bool map_add_block(struct ss_block_map *map, struct ss_map_block block)
 
 static bool map_add_segment(struct ss_block_map *map, struct ss_map_segment segment)
 {
-	void *items = map->segments;
-
-	if (!ss_memory_reserve(map->memory, &items, &map->segment_capacity,
-			       (size_t)map->segment_count + 1, sizeof(*map->segments)))
+	if (!SS_GROW(map->memory, map->segments, map->segment_capacity, map->segment_count))
 		return false;
-	map->segments = items;
 	map->segments[map->segment_count++] = segment;
 	return true;
 }
@@ -129,14 +125,11 @@ static void map_find_rows(const struct map_making *work)
 static bool map_add_edges(struct map_making *work, uint64_t address, int64_t bytes, int32_t sign,
 			  bool is_whole)
 {
-	void *items = work->edges;
-
 	if (bytes <= 0 || address + (uint64_t)bytes < address)
 		return true;
-	if (!ss_memory_reserve(work->map->memory, &items, &work->edge_capacity,
-			       (size_t)work->edge_count + 2, sizeof(*work->edges)))
+	if (!SS_RESERVE(work->map->memory, work->edges, work->edge_capacity,
+			(size_t)work->edge_count + 2))
 		return false;
-	work->edges = items;
 	work->edges[work->edge_count++] = (struct map_edge){ address, sign, is_whole ? sign : 0 };
 	work->edges[work->edge_count++] = (struct map_edge){ address + (uint64_t)bytes, -sign, 0 };
 	return true;
@@ -305,8 +298,8 @@ enum ss_status ss_block_map_make(struct ss_block_map *map,
 	if (whole && work.used_count)
 		qsort(work.used, work.used_count, sizeof(*work.used), map_block_compare);
 	whole = whole && map_sweep_edges(&work);
-	ss_memory_free(map->memory, work.edges, work.edge_capacity * sizeof(*work.edges));
-	ss_memory_free(map->memory, work.used, work.used_capacity * sizeof(*work.used));
+	SS_FREE(map->memory, work.edges, work.edge_capacity);
+	SS_FREE(map->memory, work.used, work.used_capacity);
 	return whole ? SS_OK : ss_fail_memory(err, "the blocks");
 }
 
@@ -314,7 +307,7 @@ void ss_block_map_release(struct ss_block_map *map)
 {
 	if (!map->memory)
 		return;
-	ss_memory_free(map->memory, map->segments, map->segment_capacity * sizeof(*map->segments));
-	ss_memory_free(map->memory, map->blocks, map->block_capacity * sizeof(*map->blocks));
+	SS_FREE(map->memory, map->segments, map->segment_capacity);
+	SS_FREE(map->memory, map->blocks, map->block_capacity);
 	*map = (struct ss_block_map){ 0 };
 }

@@ -7,7 +7,6 @@
 #include "memory/holders/calls.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "memory/events/pools.h"
@@ -106,10 +105,8 @@ static void trial_enter_run(struct checkpoint_trial *trying, uint32_t inside, ui
 		trying->turn++;
 		if ((trying->turn - 1) % trying->sight->turns == 0) {
 			trial_end_run(trying, row);
-			if (!ss_memory_reserve(trying->subject->history->memory,
-					       (void **)&trying->runs, &trying->run_capacity,
-					       (size_t)trying->run_count + 1,
-					       sizeof(*trying->runs))) {
+			if (!SS_GROW(trying->subject->history->memory, trying->runs,
+				     trying->run_capacity, trying->run_count)) {
 				trying->failed = true;
 				return;
 			}
@@ -213,7 +210,7 @@ static enum ss_status checkpoint_try(const struct ss_snapshot_subject *subject,
 	trying.failed = !trying.run_of || !trying.seen;
 	if (!trying.failed)
 		trial_replay_events(&trying);
-	ss_memory_free(memory, trying.runs, (size_t)trying.run_capacity * sizeof(*trying.runs));
+	SS_FREE(memory, trying.runs, trying.run_capacity);
 	ss_arena_release(&scratch);
 	*saved_bytes = ss_amount_subtract(device->peak_active_bytes, trying.peak_bytes);
 	return trying.failed ? ss_fail_memory(err, "the runs of a call") : SS_OK;
@@ -260,8 +257,7 @@ struct call_counting {
 
 void ss_calls_release(struct ss_calls *calls)
 {
-	ss_memory_free(calls->memory, calls->items,
-		       (size_t)calls->capacity * sizeof(*calls->items));
+	SS_FREE(calls->memory, calls->items, calls->capacity);
 	*calls = (struct ss_calls){ 0 };
 }
 
@@ -374,9 +370,8 @@ static bool add_shares(struct call_counting *counting, uint32_t stack)
 	struct call_level levels[DEPTH_MAX];
 	uint32_t count = find_levels(counting->subject, stack, levels, DEPTH_MAX);
 
-	if (!ss_memory_reserve(counting->held->memory, (void **)&counting->shares,
-			       &counting->share_capacity, (size_t)counting->share_count + count + 1,
-			       sizeof(*counting->shares)))
+	if (!SS_RESERVE(counting->held->memory, counting->shares, counting->share_capacity,
+			(size_t)counting->share_count + count + 1))
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		counting->shares[counting->share_count++] = (struct call_share){
@@ -452,8 +447,7 @@ static bool calls_take_counted(struct call_counting *counting, struct ss_calls *
 			continue;
 		call_finish(state,
 			    least_count(counting->shares + from, i - from, state->call.bytes));
-		if (!ss_memory_reserve(calls->memory, (void **)&calls->items, &calls->capacity,
-				       (size_t)calls->count + 1, sizeof(*calls->items)))
+		if (!SS_GROW(calls->memory, calls->items, calls->capacity, calls->count))
 			return false;
 		calls->items[calls->count++] = state->call;
 		from = i;
@@ -522,8 +516,7 @@ enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_su
 	counting.bytes = SS_ARENA_NEW(&scratch, int64_t, stacks);
 	whole = counting.states && counting.counts && counting.bytes &&
 		calls_count_blocks(&counting) && calls_take_counted(&counting, calls);
-	ss_memory_free(held->memory, counting.shares,
-		       (size_t)counting.share_capacity * sizeof(*counting.shares));
+	SS_FREE(held->memory, counting.shares, counting.share_capacity);
 	ss_pointer_map_release(&counting.seen);
 	ss_arena_release(&scratch);
 	if (!whole)

@@ -11,12 +11,8 @@
 
 static bool live_blocks_add(struct ss_live_blocks *held, struct ss_live_block block)
 {
-	void *items = held->items;
-
-	if (!ss_memory_reserve(held->memory, &items, &held->capacity, (size_t)held->count + 1,
-			       sizeof(*held->items)))
+	if (!SS_GROW(held->memory, held->items, held->capacity, held->count))
 		return false;
-	held->items = items;
 	held->items[held->count++] = block;
 	return true;
 }
@@ -146,7 +142,7 @@ enum ss_status ss_live_blocks_init(struct ss_live_blocks *held,
 
 void ss_live_blocks_release(struct ss_live_blocks *held)
 {
-	ss_memory_free(held->memory, held->items, held->capacity * sizeof(*held->items));
+	SS_FREE(held->memory, held->items, held->capacity);
 	held->items = NULL;
 	held->count = held->capacity = 0;
 }
@@ -169,8 +165,7 @@ bool ss_holders_init(struct ss_holders *tally, struct ss_memory *memory, uint32_
 
 void ss_holders_release(struct ss_holders *tally)
 {
-	ss_memory_free(tally->memory, tally->rows,
-		       ((size_t)tally->capacity + 1) * sizeof(*tally->rows));
+	SS_FREE(tally->memory, tally->rows, (size_t)tally->capacity + 1);
 	tally->rows = NULL;
 }
 

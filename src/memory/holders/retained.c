@@ -201,8 +201,7 @@ enum ss_status ss_retained_init(struct ss_retained *retained,
 void ss_retained_release(struct ss_retained *retained)
 {
 	ss_snapshot_steps_release(&retained->rounds);
-	ss_memory_free(retained->memory, retained->lines,
-		       ((size_t)retained->capacity + 1) * sizeof(*retained->lines));
+	SS_FREE(retained->memory, retained->lines, (size_t)retained->capacity + 1);
 	retained->lines = NULL;
 	retained->count = 0;
 }

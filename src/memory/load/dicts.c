@@ -283,12 +283,9 @@ static enum ss_status dict_read_history(struct ss_snapshot_reader *reader,
 					const struct dict_fields *fields, uint64_t *content,
 					struct ss_error *err)
 {
-	void *items = reader->histories;
-
-	if (!ss_memory_reserve(reader->out->memory, &items, &reader->history_capacity,
-			       (size_t)reader->history_count + 1, sizeof(*reader->histories)))
+	if (!SS_GROW(reader->out->memory, reader->histories, reader->history_capacity,
+		     reader->history_count))
 		return ss_fail_memory(err, "the blocks");
-	reader->histories = items;
 	reader->histories[reader->history_count] = (struct ss_old_history){
 		.address = (uint64_t)dict_number(fields, KEY_ADDR, 0),
 		.bytes = dict_size(reader, fields, KEY_REAL_SIZE),
@@ -326,7 +323,6 @@ static enum ss_status dict_read_block(struct ss_snapshot_reader *reader,
 {
 	const struct ss_old_history *history = dict_newest_history(reader, fields);
 	struct ss_snapshot *out = reader->out;
-	void *items = out->blocks;
 	struct ss_block block = {
 		.address = (uint64_t)dict_number(fields, KEY_ADDRESS, 0),
 		.bytes = dict_size_or_zero(reader, fields, KEY_SIZE),
@@ -341,10 +337,8 @@ static enum ss_status dict_read_block(struct ss_snapshot_reader *reader,
 		block.stack = history->stack;
 	if (history && block.requested_bytes < 0)
 		block.requested_bytes = history->bytes;
-	if (!ss_memory_reserve(out->memory, &items, &out->block_capacity,
-			       (size_t)out->block_count + 1, sizeof(*out->blocks)))
+	if (!SS_GROW(out->memory, out->blocks, out->block_capacity, out->block_count))
 		return ss_fail_memory(err, "the blocks");
-	out->blocks = items;
 	out->blocks[out->block_count] = block;
 	*content = ss_part_content(SS_PART_BLOCK, out->block_count++);
 	return SS_OK;
@@ -357,7 +351,6 @@ static enum ss_status dict_read_segment(struct ss_snapshot_reader *reader,
 	uint32_t blocks = dict_part_index(fields, KEY_BLOCKS, SS_PART_RANGE, SS_NO_ID);
 	int64_t device = dict_number(fields, KEY_DEVICE, 0);
 	struct ss_snapshot *out = reader->out;
-	void *items = out->segments;
 	struct ss_segment segment = {
 		.address = (uint64_t)dict_number(fields, KEY_ADDRESS, 0),
 		.total_bytes = dict_size_or_zero(reader, fields, KEY_TOTAL_SIZE),
@@ -380,10 +373,8 @@ static enum ss_status dict_read_segment(struct ss_snapshot_reader *reader,
 		segment.first_block = reader->ranges[blocks].first;
 		segment.block_count = reader->ranges[blocks].count;
 	}
-	if (!ss_memory_reserve(out->memory, &items, &out->segment_capacity,
-			       (size_t)out->segment_count + 1, sizeof(*out->segments)))
+	if (!SS_GROW(out->memory, out->segments, out->segment_capacity, out->segment_count))
 		return ss_fail_memory(err, "the segments");
-	out->segments = items;
 	out->segments[out->segment_count] = segment;
 	*content = ss_part_content(SS_PART_SEGMENT, out->segment_count++);
 	return SS_OK;
@@ -395,12 +386,10 @@ static enum ss_status dict_read_annotation(struct ss_snapshot_reader *reader,
 {
 	struct ss_snapshot *out = reader->out;
 	int64_t device = dict_number(fields, KEY_DEVICE, 0);
-	void *items = out->annotations;
 
-	if (!ss_memory_reserve(out->memory, &items, &out->annotation_capacity,
-			       (size_t)out->annotation_count + 1, sizeof(*out->annotations)))
+	if (!SS_GROW(out->memory, out->annotations, out->annotation_capacity,
+		     out->annotation_count))
 		return ss_fail_memory(err, "the annotations");
-	out->annotations = items;
 	out->annotations[out->annotation_count] = (struct ss_annotation){
 		.name = dict_text(fields, KEY_NAME),
 		.device = device >= 0 && device < SS_SNAPSHOT_DEVICES ? (int32_t)device : 0,

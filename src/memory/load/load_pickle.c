@@ -82,12 +82,8 @@ static enum ss_status root_read_segments(struct ss_snapshot_reader *reader,
 static enum ss_status root_add_trace(struct ss_snapshot *out, struct ss_device_trace trace,
 				     struct ss_error *err)
 {
-	void *items = out->traces;
-
-	if (!ss_memory_reserve(out->memory, &items, &out->trace_capacity,
-			       (size_t)out->trace_count + 1, sizeof(*out->traces)))
+	if (!SS_GROW(out->memory, out->traces, out->trace_capacity, out->trace_count))
 		return ss_fail_memory(err, "the devices");
-	out->traces = items;
 	out->traces[out->trace_count++] = trace;
 	return SS_OK;
 }
@@ -180,13 +176,10 @@ static enum ss_status root_add_setting(struct ss_snapshot_reader *reader,
 {
 	struct ss_snapshot *out = reader->out;
 	struct ss_text value = { 0 };
-	void *items = out->settings;
 	uint32_t id = SS_NO_ID;
 
-	if (!ss_memory_reserve(out->memory, &items, &out->setting_capacity,
-			       (size_t)out->setting_count + 1, sizeof(*out->settings)))
+	if (!SS_GROW(out->memory, out->settings, out->setting_capacity, out->setting_count))
 		return ss_fail_memory(err, "the settings");
-	out->settings = items;
 	print_pairs(reader, &pair->value, &value);
 	if (!ss_text_failed(&value))
 		id = ss_strings_add(&out->texts, value.data ? value.data : "", value.length);
@@ -236,12 +229,9 @@ static enum ss_status reader_finish(struct ss_snapshot_reader *reader,
 static bool reader_add_range(struct ss_snapshot_reader *reader, struct ss_part_range range,
 			     uint32_t *out)
 {
-	void *ranges = reader->ranges;
-
-	if (!ss_memory_reserve(reader->out->memory, &ranges, &reader->range_capacity,
-			       (size_t)reader->range_count + 1, sizeof(*reader->ranges)))
+	if (!SS_GROW(reader->out->memory, reader->ranges, reader->range_capacity,
+		     reader->range_count))
 		return false;
-	reader->ranges = ranges;
 	reader->ranges[reader->range_count] = range;
 	*out = reader->range_count++;
 	return true;
@@ -293,12 +283,10 @@ static enum ss_status reader_read_lists(struct ss_snapshot_reader *reader, uint6
 					struct ss_error *err)
 {
 	struct ss_part_range *range;
-	void *lists = reader->lists;
 
-	if (!ss_memory_reserve(reader->out->memory, &lists, &reader->list_capacity,
-			       (size_t)reader->list_count + count, sizeof(*reader->lists)))
+	if (!SS_RESERVE(reader->out->memory, reader->lists, reader->list_capacity,
+			(size_t)reader->list_count + count))
 		return ss_fail_memory(err, "a list");
-	reader->lists = lists;
 	SS_TRY(reader_open_range(reader, content, SS_PART_RANGE, reader->list_count, &range, err));
 	for (uint32_t i = 0; i < count; i++)
 		reader->lists[reader->list_count++] = ss_part_of(&items[i]) == SS_PART_RANGE
@@ -432,12 +420,11 @@ static void release_reader(struct ss_snapshot_reader *reader)
 {
 	struct ss_memory *memory = reader->out->memory;
 
-	ss_memory_free(memory, reader->ranges, reader->range_capacity * sizeof(*reader->ranges));
-	ss_memory_free(memory, reader->lists, reader->list_capacity * sizeof(*reader->lists));
-	ss_memory_free(memory, reader->histories,
-		       reader->history_capacity * sizeof(*reader->histories));
-	ss_memory_free(memory, reader->pairs, reader->pair_capacity * sizeof(*reader->pairs));
-	ss_memory_free(memory, reader->frames, reader->frame_capacity * sizeof(*reader->frames));
+	SS_FREE(memory, reader->ranges, reader->range_capacity);
+	SS_FREE(memory, reader->lists, reader->list_capacity);
+	SS_FREE(memory, reader->histories, reader->history_capacity);
+	SS_FREE(memory, reader->pairs, reader->pair_capacity);
+	SS_FREE(memory, reader->frames, reader->frame_capacity);
 }
 
 static enum ss_status read_pickle(struct ss_source *source,

@@ -48,12 +48,9 @@ static enum ss_status fail_no_timeline(struct timeline_reading *reading)
 static enum ss_status timeline_add_point(struct timeline_reading *reading, int64_t time_ns)
 {
 	struct ss_snapshot_curve *curve = &reading->out->curve;
-	void *points = curve->points;
 
-	if (!ss_memory_reserve(reading->out->memory, &points, &curve->capacity,
-			       (size_t)curve->count + 1, sizeof(*curve->points)))
+	if (!SS_GROW(reading->out->memory, curve->points, curve->capacity, curve->count))
 		return ss_fail_memory(reading->err, "the timeline");
-	curve->points = points;
 	curve->points[curve->count].time_ns = time_ns;
 	memcpy(curve->points[curve->count++].bytes, reading->now, sizeof(reading->now));
 	return SS_OK;
@@ -94,12 +91,9 @@ static enum ss_status timeline_add_moment(struct timeline_reading *reading)
 /* The numbers of the first list: it may be long. */
 static enum ss_status timeline_keep_number(struct timeline_reading *reading, int64_t value)
 {
-	void *first = reading->first;
-
-	if (!ss_memory_reserve(reading->out->memory, &first, &reading->first_capacity,
-			       (size_t)reading->first_count + 1, sizeof(*reading->first)))
+	if (!SS_GROW(reading->out->memory, reading->first, reading->first_capacity,
+		     reading->first_count))
 		return ss_fail_memory(reading->err, "the timeline");
-	reading->first = first;
 	reading->first[reading->first_count++] = value;
 	return SS_OK;
 }
@@ -223,6 +217,6 @@ enum ss_status ss_snapshot_load_timeline(struct ss_source *source, struct ss_sna
 	out->is_curve = true;
 	status = timeline_read_all(&reading, source, window);
 	ss_memory_free(out->memory, window, WINDOW_BYTES);
-	ss_memory_free(out->memory, reading.first, reading.first_capacity * sizeof(*reading.first));
+	SS_FREE(out->memory, reading.first, reading.first_capacity);
 	return status;
 }

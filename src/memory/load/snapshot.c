@@ -71,8 +71,7 @@ static bool stacks_grow_slots(struct ss_stacks *stacks)
 	if (!slots)
 		return false;
 	memset(slots, 0, (size_t)wanted * sizeof(*slots));
-	ss_memory_free(stacks->memory, stacks->slots,
-		       (size_t)stacks->slot_count * sizeof(*stacks->slots));
+	SS_FREE(stacks->memory, stacks->slots, stacks->slot_count);
 	stacks->slots = slots;
 	stacks->slot_count = wanted;
 	for (uint32_t id = 0; id < stacks->count; id++)
@@ -119,10 +118,9 @@ void ss_stacks_release(struct ss_stacks *stacks)
 {
 	struct ss_memory *memory = stacks->memory;
 
-	ss_memory_free(memory, stacks->frames,
-		       (size_t)stacks->frame_capacity * sizeof(*stacks->frames));
-	ss_memory_free(memory, stacks->items, stacks->capacity * sizeof(*stacks->items));
-	ss_memory_free(memory, stacks->slots, (size_t)stacks->slot_count * sizeof(*stacks->slots));
+	SS_FREE(memory, stacks->frames, stacks->frame_capacity);
+	SS_FREE(memory, stacks->items, stacks->capacity);
+	SS_FREE(memory, stacks->slots, stacks->slot_count);
 }
 
 /* --- events ------------------------------------------------------------------------ */
@@ -209,23 +207,15 @@ void ss_snapshot_release(struct ss_snapshot *snapshot)
 		return;
 	for (size_t i = 0; i < SS_COUNT(columns); i++)
 		(void)resize_column(&snapshot->events, i, memory, snapshot->events.capacity, 0);
-	ss_memory_free(memory, snapshot->blocks,
-		       snapshot->block_capacity * sizeof(*snapshot->blocks));
-	ss_memory_free(memory, snapshot->segments,
-		       snapshot->segment_capacity * sizeof(*snapshot->segments));
-	ss_memory_free(memory, snapshot->traces,
-		       snapshot->trace_capacity * sizeof(*snapshot->traces));
-	ss_memory_free(memory, snapshot->traced,
-		       snapshot->trace_capacity * sizeof(*snapshot->traced));
-	ss_memory_free(memory, snapshot->traced_rows,
-		       snapshot->traced_row_capacity * sizeof(*snapshot->traced_rows));
-	ss_memory_free(memory, snapshot->steps, snapshot->step_count * sizeof(*snapshot->steps));
-	ss_memory_free(memory, snapshot->annotations,
-		       snapshot->annotation_capacity * sizeof(*snapshot->annotations));
-	ss_memory_free(memory, snapshot->settings,
-		       snapshot->setting_capacity * sizeof(*snapshot->settings));
-	ss_memory_free(memory, snapshot->curve.points,
-		       snapshot->curve.capacity * sizeof(*snapshot->curve.points));
+	SS_FREE(memory, snapshot->blocks, snapshot->block_capacity);
+	SS_FREE(memory, snapshot->segments, snapshot->segment_capacity);
+	SS_FREE(memory, snapshot->traces, snapshot->trace_capacity);
+	SS_FREE(memory, snapshot->traced, snapshot->trace_capacity);
+	SS_FREE(memory, snapshot->traced_rows, snapshot->traced_row_capacity);
+	SS_FREE(memory, snapshot->steps, snapshot->step_count);
+	SS_FREE(memory, snapshot->annotations, snapshot->annotation_capacity);
+	SS_FREE(memory, snapshot->settings, snapshot->setting_capacity);
+	SS_FREE(memory, snapshot->curve.points, snapshot->curve.capacity);
 	ss_stacks_release(&snapshot->stacks);
 	ss_records_release(&snapshot->pools);
 	ss_records_release(&snapshot->abouts);

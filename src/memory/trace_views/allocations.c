@@ -9,7 +9,6 @@
 #include "analyze/facts.h"
 #include "analyze/host/places.h"
 #include "memory/events/alloc.h"
-#include "base/search.h"
 #include "view/view.h"
 #include "trace/order.h"
 

@@ -76,8 +76,7 @@ static struct memory_op_tally *memory_op_tally_of(struct memory_op_counting *wor
 	uint32_t before = work->keys.count, at = ss_records_add(&work->keys, &key);
 
 	if (at == SS_NO_ID ||
-	    !ss_memory_reserve(work->allocs->memory, (void **)&work->tallies, &work->capacity,
-			       work->keys.count, sizeof(*work->tallies))) {
+	    !SS_RESERVE(work->allocs->memory, work->tallies, work->capacity, work->keys.count)) {
 		work->failed = true;
 		return NULL;
 	}
@@ -321,9 +320,8 @@ static bool memory_ops_prepare(struct memory_op_counting *work, struct ss_memory
 
 static void memory_ops_release(struct memory_op_counting *work, struct ss_memory *memory)
 {
-	ss_memory_free(memory, work->seen,
-		       ((size_t)work->trace->device_from + 1) * sizeof(*work->seen));
-	ss_memory_free(memory, work->tallies, work->capacity * sizeof(*work->tallies));
+	SS_FREE(memory, work->seen, (size_t)work->trace->device_from + 1);
+	SS_FREE(memory, work->tallies, work->capacity);
 	ss_records_release(&work->keys);
 }
 

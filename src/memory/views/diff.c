@@ -55,13 +55,10 @@ static uint32_t diff_line_of(struct diff_counting *work, const struct ss_snapsho
 static bool diff_add_block(struct diff_counting *work, const struct ss_snapshot_subject *subject,
 			   const struct ss_live_block *block, int side)
 {
-	void *items = work->items;
 	uint32_t id = diff_line_of(work, subject, block->stack);
 
-	if (id == SS_NO_ID || !ss_memory_reserve(work->memory, &items, &work->capacity,
-						 (size_t)id + 1, sizeof(*work->items)))
+	if (id == SS_NO_ID || !SS_GROW(work->memory, work->items, work->capacity, id))
 		return false;
-	work->items = items;
 	for (; work->count <= id; work->count++)
 		work->items[work->count] = (struct diff_line){ .id = work->count };
 	work->items[id].bytes[side] = ss_amount_add(work->items[id].bytes[side], block->bytes);
@@ -152,7 +149,7 @@ static enum ss_status diff_run(const struct ss_snapshot_subject *subject, struct
 	if (status == SS_OK)
 		diff_add_rows(&work, out);
 	ss_strings_release(&work.lines);
-	ss_memory_free(work.memory, work.items, work.capacity * sizeof(*work.items));
+	SS_FREE(work.memory, work.items, work.capacity);
 	return status;
 }
 

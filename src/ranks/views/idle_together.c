@@ -7,8 +7,6 @@
  * The idle times of the ranks are intersected on the aligned clock; short gaps are normal
  * and left out.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/search.h"
 #include "ranks/join.h"

@@ -57,9 +57,7 @@ static bool imbalance_add_load(struct imbalance *view, uint32_t r, const char *n
 	uint32_t steps = view->joined->ranks[r].step_count;
 	uint32_t id = ss_strings_add(&view->names, name, strlen(name));
 
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(view->memory, (void **)&view->loads, &view->capacity,
-			       (size_t)view->count + 1, sizeof(*view->loads)))
+	if (id == SS_NO_ID || !SS_GROW(view->memory, view->loads, view->capacity, view->count))
 		return false;
 	view->loads[view->count++] = (struct imbalance_load){ id, r, total_ns / steps,
 							      calls * 1000 / steps };
@@ -183,7 +181,7 @@ static enum ss_status imbalance_run(const struct ss_joined *joined, uint32_t gro
 	struct imbalance view = { .joined = joined, .memory = out->arena->memory, .group = group };
 	bool whole = imbalance_fill(&view, group, out);
 
-	ss_memory_free(view.memory, view.loads, view.capacity * sizeof(*view.loads));
+	SS_FREE(view.memory, view.loads, view.capacity);
 	ss_strings_release(&view.names);
 	return whole ? SS_OK : ss_fail_memory(err, "the loads of ranks");
 }

@@ -62,8 +62,7 @@ static void seen_set_color(const struct lane_walk *walk, struct ss_drawn *seen)
 static void scan_append(struct ss_scan *scan, const struct ss_drawn *seen)
 {
 	if (scan->count == SS_SEEN_MAX ||
-	    !ss_memory_reserve(scan->memory, (void **)&scan->items, &scan->capacity,
-			       (size_t)scan->count + 1, sizeof(*scan->items))) {
+	    !SS_GROW(scan->memory, scan->items, scan->capacity, scan->count)) {
 		scan->failed = true;
 		return;
 	}
@@ -290,6 +289,6 @@ void ss_scan_lane(struct ss_scan *scan, const struct ss_lanes *lanes, uint32_t t
 void ss_scan_release(struct ss_scan *scan)
 {
 	if (scan->memory)
-		ss_memory_free(scan->memory, scan->items, scan->capacity * sizeof(*scan->items));
+		SS_FREE(scan->memory, scan->items, scan->capacity);
 	*scan = (struct ss_scan){ 0 };
 }

@@ -130,8 +130,7 @@ static bool range_add_device(const struct ss_file_sweep *file, uint32_t from, ui
 			device.idle_track = items[i].track;
 	device.busy_ns = range_device_busy(file, from, to);
 	if (device.busy_ns < 0 ||
-	    !ss_memory_reserve(out->memory, (void **)&out->devices, &out->device_capacity,
-			       (size_t)out->device_count + 1, sizeof(*out->devices)))
+	    !SS_GROW(out->memory, out->devices, out->device_capacity, out->device_count))
 		return false;
 	device.outside_ns = file->length_ns - device.busy_ns;
 	if (device.idle_track != SS_NO_ROW)
@@ -312,7 +311,7 @@ enum ss_status ss_timeline_range_run(const struct ss_range_query *range,
 	status = range_init_sums(&file, &names, &nodes, out)
 			 ? range_sweep_files(range, timeline, &file, err)
 			 : ss_fail_memory(err, "what ran in the stretch");
-	ss_memory_free(memory, file.open, file.open_capacity * sizeof(*file.open));
+	SS_FREE(memory, file.open, file.open_capacity);
 	ss_records_release(&names);
 	ss_records_release(&nodes);
 	if (status != SS_OK)
@@ -325,14 +324,10 @@ void ss_timeline_range_release(struct ss_range_sums *ranged)
 	struct ss_memory *memory = ranged->memory;
 
 	if (memory) {
-		ss_memory_free(memory, ranged->tracks,
-			       ranged->track_capacity * sizeof(*ranged->tracks));
-		ss_memory_free(memory, ranged->names,
-			       ranged->name_capacity * sizeof(*ranged->names));
-		ss_memory_free(memory, ranged->nodes,
-			       ranged->node_capacity * sizeof(*ranged->nodes));
-		ss_memory_free(memory, ranged->devices,
-			       ranged->device_capacity * sizeof(*ranged->devices));
+		SS_FREE(memory, ranged->tracks, ranged->track_capacity);
+		SS_FREE(memory, ranged->names, ranged->name_capacity);
+		SS_FREE(memory, ranged->nodes, ranged->node_capacity);
+		SS_FREE(memory, ranged->devices, ranged->device_capacity);
 		ss_strings_release(&ranged->texts);
 	}
 	*ranged = (struct ss_range_sums){ 0 };

@@ -83,8 +83,7 @@ static uint32_t range_node_at(struct ss_file_sweep *file, uint32_t parent, uint3
 
 	if (id == SS_NO_ID || id < out->node_count)
 		return id == SS_NO_ID ? SS_NO_ROW : id;
-	if (!ss_memory_reserve(out->memory, (void **)&out->nodes, &out->node_capacity,
-			       (size_t)id + 1, sizeof(*out->nodes)))
+	if (!SS_GROW(out->memory, out->nodes, out->node_capacity, id))
 		return SS_NO_ROW;
 	out->nodes[out->node_count++] =
 		(struct ss_range_node){ .parent = parent, .text = text, .color = color };
@@ -185,8 +184,7 @@ static uint32_t range_name_at(struct ss_file_sweep *file, const char *text, size
 	id = ss_records_add(file->names, key);
 	if (id == SS_NO_ID || id < out->name_count)
 		return id == SS_NO_ID ? SS_NO_ROW : id;
-	if (!ss_memory_reserve(out->memory, (void **)&out->names, &out->name_capacity,
-			       (size_t)id + 1, sizeof(*out->names)))
+	if (!SS_GROW(out->memory, out->names, out->name_capacity, id))
 		return SS_NO_ROW;
 	out->names[out->name_count++] = (struct ss_range_name){ .text = key[0], .where = where };
 	return id;
@@ -255,9 +253,7 @@ static bool sweep_add_row(void *context, uint32_t row, int64_t start_ns, int64_t
 		*id = range_name_at(file, trace->names.items[name].text,
 				    trace->names.items[name].length, sweep->where) +
 		      1; /* 0 again: no memory */
-	if (!*id ||
-	    !ss_memory_reserve(file->out->memory, (void **)&file->open, &file->open_capacity,
-			       (size_t)file->open_count + 1, sizeof(*file->open)))
+	if (!*id || !SS_GROW(file->out->memory, file->open, file->open_capacity, file->open_count))
 		return false;
 	sweep_advance(sweep, start_ns);
 	open.name = *id - 1;
@@ -350,8 +346,7 @@ bool ss_timeline_range_sweep(struct ss_file_sweep *file, uint32_t place)
 
 	if (!whole || (!sweep.count && file->only_used))
 		return whole;
-	if (!ss_memory_reserve(out->memory, (void **)&out->tracks, &out->track_capacity,
-			       (size_t)out->track_count + 1, sizeof(*out->tracks)))
+	if (!SS_GROW(out->memory, out->tracks, out->track_capacity, out->track_count))
 		return false;
 	out->tracks[out->track_count++] = (struct ss_range_track){ file->file, place, sweep.busy_ns,
 								   sweep.count };

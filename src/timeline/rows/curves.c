@@ -29,8 +29,7 @@ const char *ss_curve_kind_name(enum ss_curve_kind kind)
 
 static bool curves_add(struct ss_curves *curves, struct ss_curve curve)
 {
-	if (!ss_memory_reserve(curves->memory, (void **)&curves->items, &curves->capacity,
-			       (size_t)curves->count + 1, sizeof(*curves->items)))
+	if (!SS_GROW(curves->memory, curves->items, curves->capacity, curves->count))
 		return false;
 	curves->items[curves->count++] = curve;
 	return true;
@@ -170,8 +169,7 @@ void ss_curves_release(struct ss_curves *curves)
 	for (uint32_t i = 0; i < curves->count; i++)
 		ss_series_release(&curves->items[i].series);
 	if (curves->memory) {
-		ss_memory_free(curves->memory, curves->items,
-			       curves->capacity * sizeof(*curves->items));
+		SS_FREE(curves->memory, curves->items, curves->capacity);
 		ss_arena_release(&curves->arena);
 	}
 	*curves = (struct ss_curves){ 0 };
@@ -313,11 +311,9 @@ void ss_series_release(struct ss_series *series)
 {
 	if (!series->memory)
 		return;
-	ss_memory_free(series->memory, series->at_ns, series->at_capacity * sizeof(*series->at_ns));
-	ss_memory_free(series->memory, series->value,
-		       series->value_capacity * sizeof(*series->value));
-	ss_memory_free(series->memory, series->nodes,
-		       ((size_t)series->node_count + 1) * sizeof(*series->nodes));
+	SS_FREE(series->memory, series->at_ns, series->at_capacity);
+	SS_FREE(series->memory, series->value, series->value_capacity);
+	SS_FREE(series->memory, series->nodes, (size_t)series->node_count + 1);
 	*series = (struct ss_series){ 0 };
 }
 
@@ -325,10 +321,8 @@ bool ss_series_add(struct ss_series *series, int64_t at_ns, double value)
 {
 	size_t room = (size_t)series->count + 1;
 
-	if (!ss_memory_reserve(series->memory, (void **)&series->at_ns, &series->at_capacity, room,
-			       sizeof(*series->at_ns)) ||
-	    !ss_memory_reserve(series->memory, (void **)&series->value, &series->value_capacity,
-			       room, sizeof(*series->value)))
+	if (!SS_RESERVE(series->memory, series->at_ns, series->at_capacity, room) ||
+	    !SS_RESERVE(series->memory, series->value, series->value_capacity, room))
 		return false;
 	/* counters come from files */
 	if (value > FLT_MAX)

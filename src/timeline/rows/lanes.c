@@ -108,8 +108,7 @@ static bool lanes_reserve(struct ss_lanes *lanes, uint64_t lane_count, uint64_t 
 	lanes->lane_of = ss_memory_resize(lanes->memory, NULL, 0,
 					  ((size_t)lanes->track_count + 1) *
 						  sizeof(*lanes->lane_of));
-	if (!ss_memory_reserve(lanes->memory, (void **)&lanes->lanes, &lanes->lane_capacity,
-			       (size_t)lane_count + 1, sizeof(*lanes->lanes)))
+	if (!SS_GROW(lanes->memory, lanes->lanes, lanes->lane_capacity, lane_count))
 		return false;
 	lanes->order = ss_memory_resize(lanes->memory, NULL, 0,
 					(size_t)(order_count + 1) * sizeof(*lanes->order));
@@ -193,13 +192,10 @@ void ss_lanes_release(struct ss_lanes *lanes)
 	struct ss_memory *memory = lanes->memory;
 
 	if (memory) {
-		ss_memory_free(memory, lanes->lane_of,
-			       ((size_t)lanes->track_count + 1) * sizeof(*lanes->lane_of));
-		ss_memory_free(memory, lanes->lanes, lanes->lane_capacity * sizeof(*lanes->lanes));
-		ss_memory_free(memory, lanes->order,
-			       ((size_t)lanes->order_count + 1) * sizeof(*lanes->order));
-		ss_memory_free(memory, lanes->nodes,
-			       ((size_t)lanes->node_count + 1) * sizeof(*lanes->nodes));
+		SS_FREE(memory, lanes->lane_of, (size_t)lanes->track_count + 1);
+		SS_FREE(memory, lanes->lanes, lanes->lane_capacity);
+		SS_FREE(memory, lanes->order, (size_t)lanes->order_count + 1);
+		SS_FREE(memory, lanes->nodes, (size_t)lanes->node_count + 1);
 	}
 	*lanes = (struct ss_lanes){ 0 };
 }
@@ -235,7 +231,7 @@ static uint32_t busy_block_count(uint32_t count)
 
 static void busy_set_release(struct ss_busy_set *set, struct ss_memory *memory)
 {
-	ss_memory_free(memory, set->items, ((size_t)set->count + 1) * sizeof(*set->items));
+	SS_FREE(memory, set->items, (size_t)set->count + 1);
 	ss_memory_free(memory, set->sums, busy_block_count(set->count) * sizeof(*set->sums));
 	*set = (struct ss_busy_set){ 0 };
 }
@@ -302,8 +298,7 @@ static bool busy_add_sets(struct ss_busy *busy, int64_t device, const struct ss_
 {
 	struct ss_busy_device *added;
 
-	if (!ss_memory_reserve(busy->memory, (void **)&busy->devices, &busy->capacity,
-			       (size_t)busy->count + 1, sizeof(*busy->devices)))
+	if (!SS_GROW(busy->memory, busy->devices, busy->capacity, busy->count))
 		return false;
 	added = &busy->devices[busy->count++];
 	*added = (struct ss_busy_device){ .device = device };
@@ -389,7 +384,6 @@ void ss_busy_release(struct ss_busy *busy)
 		busy_set_release(&busy->devices[i].comm, busy->memory);
 	}
 	if (busy->memory)
-		ss_memory_free(busy->memory, busy->devices,
-			       busy->capacity * sizeof(*busy->devices));
+		SS_FREE(busy->memory, busy->devices, busy->capacity);
 	*busy = (struct ss_busy){ 0 };
 }

@@ -250,9 +250,8 @@ enum ss_status ss_tracks_init(struct ss_tracks *tracks, const struct ss_trace *t
 	tallies = SS_ARENA_NEW(&scratch, struct track_tally, (size_t)trace->track_count + 1);
 	backward = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
 	whole = tallies && backward &&
-		ss_memory_reserve(memory, (void **)&tracks->items, &tracks->capacity,
-				  (size_t)trace->track_count + idle->device_count + 1,
-				  sizeof(*tracks->items));
+		SS_RESERVE(memory, tracks->items, tracks->capacity,
+			   (size_t)trace->track_count + idle->device_count + 1);
 	if (whole)
 		tracks_add_all(tracks, idle, tallies, backward);
 	ss_arena_release(&scratch);
@@ -262,8 +261,7 @@ enum ss_status ss_tracks_init(struct ss_tracks *tracks, const struct ss_trace *t
 void ss_tracks_release(struct ss_tracks *tracks)
 {
 	if (tracks->memory)
-		ss_memory_free(tracks->memory, tracks->items,
-			       tracks->capacity * sizeof(*tracks->items));
+		SS_FREE(tracks->memory, tracks->items, tracks->capacity);
 	*tracks = (struct ss_tracks){ 0 };
 }
 
