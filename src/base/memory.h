@@ -72,6 +72,10 @@ char *ss_arena_copy(struct ss_arena *arena, const char *text, size_t length);
 
 #define SS_ARENA_NEW(arena, type, count) ((type *)ss_arena_alloc((arena), (count), sizeof(type)))
 
+/* Makes `items` point to a new array, of zeros; NULL, which is false, at the limit. */
+#define SS_ALLOC(arena, items, count) \
+	((items) = ss_arena_alloc((arena), (count), sizeof(*(items))))
+
 /*
  * Makes sure that a growing array, `struct { T *items; uint32_t count, capacity; }`,
  * has capacity for `count` items. Returns false at the limit.

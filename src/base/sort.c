@@ -135,9 +135,8 @@ bool ss_class_lists_make(struct ss_class_lists *classes, const uint32_t *class_o
 			 uint32_t class_count, struct ss_arena *arena)
 {
 	/* two more: while items are placed, from[c + 1] is where the next one of class c goes */
-	classes->from = SS_ARENA_NEW(arena, uint32_t, (size_t)class_count + 2);
-	classes->items = SS_ARENA_NEW(arena, uint32_t, (size_t)count + 1);
-	if (!classes->from || !classes->items)
+	if (!SS_ALLOC(arena, classes->from, (size_t)class_count + 2) ||
+	    !SS_ALLOC(arena, classes->items, (size_t)count + 1))
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		classes->from[class_of[i] + 2]++;

@@ -157,12 +157,9 @@ bool ss_change_points_find(struct ss_change_points *out, const double *values, u
 	*out = (struct ss_change_points){ 0 };
 	if (count < 2 * SS_CHANGE_SIDE_MIN)
 		return true;
-	series.smooth = SS_ARENA_NEW(arena, double, count);
-	series.sums = SS_ARENA_NEW(arena, double, count + 1);
-	series.scratch = SS_ARENA_NEW(arena, double, count);
-	series.splits = SS_ARENA_NEW(arena, bool, count);
-	out->items = SS_ARENA_NEW(arena, struct ss_change_point, count);
-	if (!series.smooth || !series.sums || !series.scratch || !series.splits || !out->items)
+	if (!SS_ALLOC(arena, series.smooth, count) || !SS_ALLOC(arena, series.sums, count + 1) ||
+	    !SS_ALLOC(arena, series.scratch, count) || !SS_ALLOC(arena, series.splits, count) ||
+	    !SS_ALLOC(arena, out->items, count))
 		return false;
 	series_prepare(&series);
 	series_split(&series);

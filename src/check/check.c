@@ -215,8 +215,7 @@ enum ss_status ss_check_choose_level(struct ss_check *check, struct ss_check_run
 		if (check_run_is_alike(&runs[i], &check->after))
 			runs[kept++] = runs[i];
 	check->before_count = kept ? kept : check->before_count;
-	medians = SS_ARENA_NEW(arena, double, kept + 1);
-	if (!medians)
+	if (!SS_ALLOC(arena, medians, kept + 1))
 		return ss_fail_memory(err, "the series");
 	for (uint32_t i = 0; i < kept; i++) {
 		double *steps = SS_ARENA_NEW(arena, double, runs[i].steps.count);

@@ -46,8 +46,7 @@ static bool check_measure_steps(struct ss_check_run *out, const struct ss_job *j
 
 	if (!ranks || !ss_job_step_means_make(&means, job, ranks, job->digest_count, arena))
 		return false;
-	steps = SS_ARENA_NEW(arena, double, means.count + 1);
-	if (!steps)
+	if (!SS_ALLOC(arena, steps, means.count + 1))
 		return false;
 	for (uint32_t i = 0; i < means.count; i++) {
 		steps[i] = (double)means.items[i].dur_ns;
@@ -101,8 +100,7 @@ static bool check_measure_kernels(struct ss_check_run *out, const struct ss_job 
 
 	for (uint32_t i = 0; i < job->digest_count; i++)
 		capacity += job->digests[i].kernel_count;
-	list->items = SS_ARENA_NEW(arena, struct ss_check_item, capacity + 1);
-	if (!list->items)
+	if (!SS_ALLOC(arena, list->items, capacity + 1))
 		return false;
 	for (uint32_t i = 0; i < job->digest_count; i++) {
 		const struct ss_digest *rank = &job->digests[i];
@@ -134,8 +132,7 @@ static bool check_measure_collectives(struct ss_check_run *out, const struct ss_
 								arrival->start_ns -
 								arrival->hidden_ns);
 		}
-	list->items = SS_ARENA_NEW(arena, struct ss_check_item, SS_COLLECTIVE_KINDS);
-	if (!list->items)
+	if (!SS_ALLOC(arena, list->items, SS_COLLECTIVE_KINDS))
 		return false;
 	for (int kind = 0; kind < SS_COLLECTIVE_KINDS; kind++)
 		if (sums[kind] > 0)
@@ -152,8 +149,7 @@ static bool check_measure_modules(struct ss_check_run *out, const struct ss_job 
 	const struct ss_digest *rank = job->digest_count ? &job->digests[0] : NULL;
 	struct ss_check_items *list = &out->modules;
 
-	list->items = SS_ARENA_NEW(arena, struct ss_check_item, rank ? rank->module_count + 1 : 1);
-	if (!list->items)
+	if (!SS_ALLOC(arena, list->items, rank ? rank->module_count + 1 : 1))
 		return false;
 	for (uint32_t i = 0; rank && i < rank->module_count; i++)
 		list->items[list->count++] = (struct ss_check_item){
@@ -177,8 +173,7 @@ static double measure_finding_cost(const struct ss_diagnosis *diagnosis,
 static bool check_measure_findings(struct ss_check_run *out, const struct ss_diagnosis *diagnosis,
 				   struct ss_arena *arena)
 {
-	out->findings = SS_ARENA_NEW(arena, struct ss_check_finding, diagnosis->finding_count + 1);
-	if (!out->findings)
+	if (!SS_ALLOC(arena, out->findings, diagnosis->finding_count + 1))
 		return false;
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
 		const struct ss_finding *finding = diagnosis->findings[i];

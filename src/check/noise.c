@@ -242,8 +242,7 @@ bool ss_noise_judge(struct ss_noise *out, const struct ss_noise_run *before, uin
 	if (!count || least < SS_NOISE_STEPS_MIN)
 		return true;
 	ss_arena_init(&arena, memory);
-	values = SS_ARENA_NEW(&arena, double, steps + count);
-	if (!values)
+	if (!SS_ALLOC(&arena, values, steps + count))
 		return false;
 	baseline_measure(&baseline, before, count, values);
 	if (baseline.mean > 0 && baseline.typical > 0) {

@@ -162,8 +162,7 @@ static uint32_t *largest_rows(const struct ss_table *table, uint32_t group, uint
 	uint32_t column = weight_column(table->view);
 
 	if (rows && !ss_view_is_ordered(table->view, group) && count < table->row_count) {
-		all = SS_ARENA_NEW(scratch, struct weighted_row, table->row_count);
-		if (!all)
+		if (!SS_ALLOC(scratch, all, table->row_count))
 			return NULL;
 		for (uint32_t i = 0; i < table->row_count; i++)
 			all[i] = (struct weighted_row){ row_weight(table, i, column), i };
@@ -428,9 +427,7 @@ enum ss_status ss_job_tables_make(struct ss_job_tables *out, const struct ss_sub
 
 	ss_job_tables_release(out);
 	ss_arena_init(&running.arena, memory);
-	running.items = SS_ARENA_NEW(&running.arena, struct run_table,
-				     ss_view_count * SS_GROUPS_MAX + 1);
-	if (!running.items)
+	if (!SS_ALLOC(&running.arena, running.items, ss_view_count * SS_GROUPS_MAX + 1))
 		status = ss_fail_memory(err, "the tables of a digest");
 	if (status == SS_OK)
 		status = run_views(&running, subject, err);

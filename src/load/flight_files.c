@@ -182,8 +182,7 @@ enum ss_status ss_job_find_hang(struct ss_job *job, struct ss_error *err)
 
 	if (job->hang.memory)
 		return SS_OK;
-	inputs = SS_ARENA_NEW(&job->arena, struct ss_hang_input, (size_t)job->flight_count + 1);
-	if (!inputs)
+	if (!SS_ALLOC(&job->arena, inputs, (size_t)job->flight_count + 1))
 		return ss_fail_memory(err, "the dumps");
 	for (uint32_t i = 0; i < job->flight_count; i++)
 		inputs[i] = (struct ss_hang_input){

@@ -33,10 +33,8 @@ struct ss_job_folders *ss_job_folders_make(const struct ss_job *job, struct ss_a
 		return NULL;
 	out->files = job->files;
 	out->count = job->file_count;
-	out->by_path = SS_ARENA_NEW(arena, uint32_t, room);
-	out->below = SS_ARENA_NEW(arena, uint32_t, room);
-	out->beside = SS_ARENA_NEW(arena, uint32_t, room);
-	if (!out->by_path || !out->below || !out->beside)
+	if (!SS_ALLOC(arena, out->by_path, room) || !SS_ALLOC(arena, out->below, room) ||
+	    !SS_ALLOC(arena, out->beside, room))
 		return NULL;
 	for (uint32_t i = 0; i < out->count; i++)
 		placed[i] = (struct placed_file){ job->files[i].subject.path, i };

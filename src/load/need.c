@@ -158,8 +158,7 @@ enum ss_status ss_job_need_all(struct ss_job *job, struct ss_error *err)
 	if (job->file_count == 1)
 		return ss_job_need(job, &job->files[0], SS_COLUMNS_ALL, err);
 	ss_arena_init(&scratch, job->memory);
-	needing.problems = SS_ARENA_NEW(&scratch, struct ss_error, job->file_count);
-	if (!needing.problems) {
+	if (!SS_ALLOC(&scratch, needing.problems, job->file_count)) {
 		ss_arena_release(&scratch);
 		return ss_fail_memory(err, "the events of the traces");
 	}

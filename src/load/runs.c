@@ -434,8 +434,7 @@ static enum ss_status runs_fill(struct run_sorting *sorting, struct ss_error *er
 	struct ss_job *job = sorting->job;
 
 	run_groups_number(sorting);
-	job->runs = SS_ARENA_NEW(&job->arena, struct ss_job_run, (size_t)job->run_count + 1);
-	if (!job->runs)
+	if (!SS_ALLOC(&job->arena, job->runs, (size_t)job->run_count + 1))
 		return ss_fail_memory(err, "the list of runs");
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		uint32_t group = sorting->group_of[i];

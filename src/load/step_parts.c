@@ -89,8 +89,7 @@ bool ss_job_step_means_make(struct ss_step_means *out, const struct ss_job *job,
 	*out = (struct ss_step_means){ .count = first ? first->step_count : 0 };
 	if (!out->count)
 		return true;
-	out->items = SS_ARENA_NEW(arena, struct ss_step_mean, out->count);
-	if (!out->items)
+	if (!SS_ALLOC(arena, out->items, out->count))
 		return false;
 	for (uint32_t i = 0; i < out->count; i++)
 		out->items[i].number = first->steps[i].number;

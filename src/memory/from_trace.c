@@ -406,15 +406,11 @@ static enum ss_status convert_trace(struct trace_conversion *making, struct ss_e
 	SS_TRY(ss_pools_init(&making->pools, making->trace, making->out->memory, err));
 	count = (size_t)making->pools.event_count + 1;
 	ss_arena_init(&scratch, making->out->memory);
-	making->stacks = SS_ARENA_NEW(&scratch, uint32_t, count);
-	making->order = SS_ARENA_NEW(&scratch, uint32_t, count);
-	making->pair = SS_ARENA_NEW(&scratch, uint32_t, count);
-	making->rows = SS_ARENA_NEW(&scratch, uint32_t, count);
-	making->ends = SS_ARENA_NEW(&scratch, uint32_t, count);
-	making->firsts = SS_ARENA_NEW(&scratch, uint32_t, (size_t)making->pools.count + 1);
-	if (!making->stacks || !making->order || !making->firsts || !making->pair ||
-	    !making->rows || !making->ends || !conversion_pair_events(making) ||
-	    !conversion_copy_steps(making) ||
+	if (!SS_ALLOC(&scratch, making->stacks, count) ||
+	    !SS_ALLOC(&scratch, making->order, count) || !SS_ALLOC(&scratch, making->pair, count) ||
+	    !SS_ALLOC(&scratch, making->rows, count) || !SS_ALLOC(&scratch, making->ends, count) ||
+	    !SS_ALLOC(&scratch, making->firsts, (size_t)making->pools.count + 1) ||
+	    !conversion_pair_events(making) || !conversion_copy_steps(making) ||
 	    ss_records_add(&making->out->abouts, &about) == SS_NO_ID) {
 		status = ss_fail_memory(err, "the memory events");
 	} else {

@@ -315,13 +315,10 @@ static bool trace_stacks_allocate(struct ss_traced_stacks *stacks)
 	const struct ss_trace *trace = stacks->trace;
 	size_t rows = (size_t)trace->device_from + 1, names = (size_t)trace->names.count + 1;
 
-	stacks->walks = SS_ARENA_NEW(&stacks->arena, struct ss_allocs_walk,
-				     (size_t)trace->track_count + 1);
-	stacks->row_nodes = SS_ARENA_NEW(&stacks->arena, uint32_t, rows);
-	stacks->name_frames = SS_ARENA_NEW(&stacks->arena, uint32_t, names);
-	stacks->by_texts = SS_ARENA_NEW(&stacks->arena, struct ss_text_node,
-					(size_t)trace->texts.count + 1);
-	if (!stacks->walks || !stacks->row_nodes || !stacks->name_frames || !stacks->by_texts)
+	if (!SS_ALLOC(&stacks->arena, stacks->walks, (size_t)trace->track_count + 1) ||
+	    !SS_ALLOC(&stacks->arena, stacks->row_nodes, rows) ||
+	    !SS_ALLOC(&stacks->arena, stacks->name_frames, names) ||
+	    !SS_ALLOC(&stacks->arena, stacks->by_texts, (size_t)trace->texts.count + 1))
 		return false;
 	for (uint32_t i = 0; i < trace->track_count; i++)
 		stacks->walks[i].open = SS_NO_ROW;

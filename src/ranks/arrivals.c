@@ -403,10 +403,9 @@ static bool find_own_covers(struct arrival_finder *finder, struct ss_cover sets[
 static bool find_releases(struct arrival_finder *finder)
 {
 	struct ss_digest *digest = finder->digest;
-	int64_t *released_ns = SS_ARENA_NEW(finder->scratch, int64_t,
-					    (size_t)finder->trace->track_count + 1);
+	int64_t *released_ns;
 
-	if (!released_ns)
+	if (!SS_ALLOC(finder->scratch, released_ns, (size_t)finder->trace->track_count + 1))
 		return false;
 	for (uint32_t i = 0; i <= finder->trace->track_count; i++)
 		released_ns[i] = INT64_MIN;

@@ -36,12 +36,11 @@ SS_COMPARATOR(device_load_compare, struct device_load, SS_ASCENDING(device))
 static bool digest_find_device(struct ss_digest *digest, const struct ss_trace *trace,
 			       struct ss_arena *scratch)
 {
-	struct device_load *loads = SS_ARENA_NEW(scratch, struct device_load,
-						 (size_t)trace->track_count + 1);
+	struct device_load *loads;
 	int64_t best_ns = -1;
 	uint32_t count = 0;
 
-	if (!loads)
+	if (!SS_ALLOC(scratch, loads, (size_t)trace->track_count + 1))
 		return false;
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
@@ -313,8 +312,7 @@ static bool find_typical_op_time(struct digest_counting *counting, const struct 
 		next[i] = all;
 		all += (size_t)counting->tallies[i].calls;
 	}
-	own_ns = SS_ARENA_NEW(scratch, int64_t, all + 1);
-	if (!own_ns)
+	if (!SS_ALLOC(scratch, own_ns, all + 1))
 		return false;
 	for (uint32_t row = 0; row < ops->row_count; row++)
 		if (ss_ops_counts(ops, row) &&
@@ -393,11 +391,8 @@ static enum ss_status digest_measure_kernels(struct ss_digest *digest,
 					    .trace = trace,
 					    .facts = subject->facts };
 
-	counting.tallies = SS_ARENA_NEW(scratch, struct ss_rank_kernel,
-					(size_t)trace->names.count + 1);
-	counting.modules = SS_ARENA_NEW(scratch, struct ss_rank_kernel,
-					(size_t)trace->names.count + 1);
-	if (!counting.tallies || !counting.modules)
+	if (!SS_ALLOC(scratch, counting.tallies, (size_t)trace->names.count + 1) ||
+	    !SS_ALLOC(scratch, counting.modules, (size_t)trace->names.count + 1))
 		return ss_fail_memory(err, "the kernels of a rank");
 	SS_TRY(ss_facts_phases(subject->facts, &counting.phases, err));
 	if (trace_has_modules(trace))

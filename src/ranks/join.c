@@ -34,9 +34,8 @@ static bool number_rank_groups(struct ss_joined *joined, struct ss_strings *keys
 		const struct ss_digest *rank = &joined->ranks[r];
 		uint32_t cycle = recording_cycle(joined, r);
 
-		joined->rank_groups[r] = SS_ARENA_NEW(&joined->arena, uint32_t,
-						      (size_t)rank->group_count + 1);
-		if (!joined->rank_groups[r])
+		if (!SS_ALLOC(&joined->arena, joined->rank_groups[r],
+			      (size_t)rank->group_count + 1))
 			return false;
 		for (uint32_t i = 0; i < rank->group_count; i++) {
 			const struct ss_string *name = &rank->texts.items[rank->groups[i].name];
@@ -84,9 +83,7 @@ bool ss_joined_find_groups(struct ss_joined *joined)
 	ss_strings_release(&keys);
 	if (!whole)
 		return false;
-	joined->groups = SS_ARENA_NEW(&joined->arena, struct ss_group,
-				      (size_t)joined->group_count + 1);
-	if (!joined->groups)
+	if (!SS_ALLOC(&joined->arena, joined->groups, (size_t)joined->group_count + 1))
 		return false;
 	describe_groups(joined);
 	for (uint32_t i = 0; i < joined->group_count; i++) {
@@ -94,8 +91,7 @@ bool ss_joined_find_groups(struct ss_joined *joined)
 		total += joined->groups[i].count;
 		joined->groups[i].count = 0;
 	}
-	joined->group_members = SS_ARENA_NEW(&joined->arena, uint32_t, (size_t)total + 1);
-	if (!joined->group_members)
+	if (!SS_ALLOC(&joined->arena, joined->group_members, (size_t)total + 1))
 		return false;
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		for (uint32_t i = 0; i < joined->ranks[r].group_count; i++) {

@@ -182,9 +182,8 @@ static bool match_by_number(struct matcher *matcher, uint32_t group, const struc
 
 	for (uint32_t m = 0; m < joined->groups[group].count; m++)
 		total += visits[m].count;
-	all = SS_ARENA_NEW(matcher->scratch, struct numbered_arrival, (size_t)total + 1);
-	participants = SS_ARENA_NEW(matcher->scratch, struct participant, (size_t)total + 1);
-	if (!all || !participants)
+	if (!SS_ALLOC(matcher->scratch, all, (size_t)total + 1) ||
+	    !SS_ALLOC(matcher->scratch, participants, (size_t)total + 1))
 		return false;
 	for (uint32_t m = 0; m < joined->groups[group].count; m++)
 		for (uint32_t i = 0; i < visits[m].count; i++) {
@@ -408,8 +407,7 @@ static uint32_t match_round(struct matcher *matcher, uint32_t group, const struc
 	}
 	if (visits[base].count == total)
 		return SS_NO_ROW;
-	participants = SS_ARENA_NEW(matcher->scratch, struct participant, (size_t)total + 1);
-	if (!participants) {
+	if (!SS_ALLOC(matcher->scratch, participants, (size_t)total + 1)) {
 		matcher->failed = true;
 		return SS_NO_ROW;
 	}
@@ -488,10 +486,9 @@ static void count_symmetric_calls(const struct ss_joined *joined, struct group_t
 static bool match_groups(struct matcher *matcher)
 {
 	struct ss_joined *joined = matcher->joined;
-	struct group_turn *turns = SS_ARENA_NEW(&joined->arena, struct group_turn,
-						(size_t)joined->group_count + 1);
+	struct group_turn *turns;
 
-	if (!turns)
+	if (!SS_ALLOC(&joined->arena, turns, (size_t)joined->group_count + 1))
 		return false;
 	for (uint32_t i = 0; i < joined->group_count; i++)
 		turns[i] = (struct group_turn){ .members = joined->groups[i].count, .group = i };
@@ -513,24 +510,21 @@ bool ss_joined_match(struct ss_joined *joined)
 	struct matcher matcher = { .joined = joined };
 	size_t count = (size_t)joined->rank_count + 1;
 
-	joined->collective_of = SS_ARENA_NEW(&joined->arena, uint32_t *, count);
-	matcher.shifts = SS_ARENA_NEW(&joined->arena, struct ss_shift, count);
-	matcher.components = SS_ARENA_NEW(&joined->arena, uint32_t, count);
-	matcher.orders = SS_ARENA_NEW(&joined->arena, uint32_t *, count);
-	matcher.next = SS_ARENA_NEW(&joined->arena, uint32_t, count);
-	matcher.last = SS_ARENA_NEW(&joined->arena, uint32_t, count);
-	matcher.firsts = SS_ARENA_NEW(&joined->arena, uint32_t, count);
-	if (!joined->collective_of || !matcher.shifts || !matcher.components || !matcher.orders ||
-	    !matcher.next || !matcher.last || !matcher.firsts || !ss_joined_find_hosts(joined) ||
+	if (!SS_ALLOC(&joined->arena, joined->collective_of, count) ||
+	    !SS_ALLOC(&joined->arena, matcher.shifts, count) ||
+	    !SS_ALLOC(&joined->arena, matcher.components, count) ||
+	    !SS_ALLOC(&joined->arena, matcher.orders, count) ||
+	    !SS_ALLOC(&joined->arena, matcher.next, count) ||
+	    !SS_ALLOC(&joined->arena, matcher.last, count) ||
+	    !SS_ALLOC(&joined->arena, matcher.firsts, count) || !ss_joined_find_hosts(joined) ||
 	    !ss_joined_find_groups(joined))
 		return false;
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		uint32_t arrivals = joined->ranks[r].arrival_count;
 
 		matcher.components[r] = matcher.next[r] = SS_NO_ROW;
-		joined->collective_of[r] = SS_ARENA_NEW(&joined->arena, uint32_t,
-							(size_t)arrivals + 1);
-		if (!joined->collective_of[r] || !order_arrivals(&matcher, r))
+		if (!SS_ALLOC(&joined->arena, joined->collective_of[r], (size_t)arrivals + 1) ||
+		    !order_arrivals(&matcher, r))
 			return false;
 		for (uint32_t i = 0; i < arrivals; i++)
 			joined->collective_of[r][i] = SS_NO_COLLECTIVE;

@@ -177,11 +177,10 @@ SS_COMPARATOR(rank_stage_compare, struct rank_stage, SS_ASCENDING(stage) SS_ASCE
 static bool number_roles(struct role_search *search)
 {
 	struct ss_joined *joined = search->joined;
-	struct rank_stage *all = SS_ARENA_NEW(&search->scratch, struct rank_stage,
-					      (size_t)joined->rank_count + 1);
+	struct rank_stage *all;
 	uint32_t count = 0;
 
-	if (!all)
+	if (!SS_ALLOC(&search->scratch, all, (size_t)joined->rank_count + 1))
 		return false;
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		joined->stages[r] = role_rank_number(search, r) < 0 ? -1 : stage_of_rank(search, r);
@@ -209,11 +208,10 @@ static bool search_roles(struct role_search *search)
 
 	for (uint32_t i = 0; i < joined->group_count; i++)
 		pairs += joined->groups[i].count;
-	search->sends = SS_ARENA_NEW(&search->scratch, uint32_t, room);
-	search->lacks_neighbour = SS_ARENA_NEW(&search->scratch, uint8_t, room);
-	search->is_pipe = SS_ARENA_NEW(&search->scratch, uint8_t, (size_t)joined->group_count + 1);
-	search->pairs = SS_ARENA_NEW(&search->scratch, struct stage_pair, pairs);
-	if (!search->sends || !search->lacks_neighbour || !search->is_pipe || !search->pairs)
+	if (!SS_ALLOC(&search->scratch, search->sends, room) ||
+	    !SS_ALLOC(&search->scratch, search->lacks_neighbour, room) ||
+	    !SS_ALLOC(&search->scratch, search->is_pipe, (size_t)joined->group_count + 1) ||
+	    !SS_ALLOC(&search->scratch, search->pairs, pairs))
 		return false;
 	find_pipe_groups(search);
 	find_stage_pairs(search);
@@ -230,9 +228,8 @@ bool ss_joined_find_roles(struct ss_joined *joined)
 	struct role_search search = { .joined = joined };
 	bool whole;
 
-	joined->roles = SS_ARENA_NEW(&joined->arena, uint32_t, (size_t)joined->rank_count + 1);
-	joined->stages = SS_ARENA_NEW(&joined->arena, int64_t, (size_t)joined->rank_count + 1);
-	if (!joined->roles || !joined->stages)
+	if (!SS_ALLOC(&joined->arena, joined->roles, (size_t)joined->rank_count + 1) ||
+	    !SS_ALLOC(&joined->arena, joined->stages, (size_t)joined->rank_count + 1))
 		return false;
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		joined->roles[r] = SS_NO_ROW;

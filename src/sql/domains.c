@@ -120,15 +120,13 @@ static bool domain_collect(const struct source *source, const struct ss_job *job
 {
 	char room[24];
 
-	out->maps = SS_ARENA_NEW(arena, uint32_t *, job->file_count + 1);
-	if (!out->maps)
+	if (!SS_ALLOC(arena, out->maps, job->file_count + 1))
 		return false;
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const struct ss_trace *trace = job->files[i].subject.trace;
 		uint32_t count = trace ? source->count(trace) : 0;
 
-		out->maps[i] = SS_ARENA_NEW(arena, uint32_t, count + 1);
-		if (!out->maps[i])
+		if (!SS_ALLOC(arena, out->maps[i], count + 1))
 			return false;
 		for (uint32_t k = 0; k < count; k++) {
 			const char *text = source->text(trace, k, room);

@@ -268,8 +268,7 @@ enum ss_status ss_run_store_baseline(struct ss_run_store *store,
 	enum ss_status status;
 
 	*count = 0;
-	reading.ids = SS_ARENA_NEW(arena, const char *, SS_CHECK_RUNS_MAX);
-	if (!reading.ids)
+	if (!SS_ALLOC(arena, reading.ids, SS_CHECK_RUNS_MAX))
 		return ss_fail_memory(err, "the baseline");
 	/* no file is replaced during the reads */
 	SS_TRY(ss_run_store_lock(store, false, err));

@@ -202,8 +202,7 @@ bool ss_cover_index_init(struct ss_cover_index *index, const struct ss_cover *co
 	int64_t sum_ns = 0;
 
 	index->cover = cover;
-	index->before_ns = SS_ARENA_NEW(arena, int64_t, (size_t)cover->count + 1);
-	if (!index->before_ns)
+	if (!SS_ALLOC(arena, index->before_ns, (size_t)cover->count + 1))
 		return false;
 	for (uint32_t i = 0; i < cover->count; i++) {
 		index->before_ns[i] = sum_ns;

@@ -246,8 +246,7 @@ static bool gap_search_index(struct gap_search *search, struct ss_arena *scratch
 	const struct ss_trace *trace = search->trace;
 	uint32_t last = SS_NO_ROW, count = 0;
 
-	search->related = SS_ARENA_NEW(scratch, uint32_t, (size_t)trace->device_from + 1);
-	if (!search->related)
+	if (!SS_ALLOC(scratch, search->related, (size_t)trace->device_from + 1))
 		return false;
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		count += row_idle_cause(trace, row) != SS_IDLE_CAUSES;
@@ -255,8 +254,7 @@ static bool gap_search_index(struct gap_search *search, struct ss_arena *scratch
 			last = row;
 		search->related[row] = last;
 	}
-	search->causes = SS_ARENA_NEW(scratch, uint32_t, (size_t)count + 1);
-	if (!search->causes)
+	if (!SS_ALLOC(scratch, search->causes, (size_t)count + 1))
 		return false;
 	for (uint32_t row = 0; count && row < trace->device_from; row++)
 		if (row_idle_cause(trace, row) != SS_IDLE_CAUSES)

@@ -303,8 +303,7 @@ bool ss_merge_init(struct ss_merge *merge, const struct ss_trace *trace, int64_t
 	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
 	     i = ss_stream_next(trace, i))
 		count++;
-	merge->heap = SS_ARENA_NEW(arena, struct ss_merge_stream, (size_t)count + 1);
-	if (!merge->heap)
+	if (!SS_ALLOC(arena, merge->heap, (size_t)count + 1))
 		return false;
 	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
 	     i = ss_stream_next(trace, i)) {

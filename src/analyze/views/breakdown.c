@@ -188,9 +188,8 @@ static enum ss_status breakdown_add_pieces(const struct ss_subject *subject, str
 
 	SS_TRY(ss_facts_phases(subject->facts, &phases, err));
 	if (phases->main != SS_NO_ROW) {
-		host = SS_ARENA_NEW(out->arena, int64_t,
-				    ((size_t)pieces->count + 1) * SS_PHASE_COUNT);
-		if (!host || !ss_phases_share_host(phases, pieces, out->arena->memory, host))
+		if (!SS_ALLOC(out->arena, host, ((size_t)pieces->count + 1) * SS_PHASE_COUNT) ||
+		    !ss_phases_share_host(phases, pieces, out->arena->memory, host))
 			return ss_fail_memory(err, "the breakdown of steps");
 	}
 	for (uint32_t i = 0; i < pieces->count; i++) {

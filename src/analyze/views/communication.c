@@ -489,11 +489,10 @@ static void communication_add_hider(const struct communication *view, struct ss_
 static bool communication_fill_hiders(struct communication *view, struct ss_table *out)
 {
 	uint32_t count = view->trace->names.count, used = 0;
-	struct ss_hiding_kernel *hiders = SS_ARENA_NEW(&view->scratch, struct ss_hiding_kernel,
-						       (size_t)count + 1);
+	struct ss_hiding_kernel *hiders;
 	int64_t device = INT64_MIN, all_ns = 0;
 
-	if (!hiders)
+	if (!SS_ALLOC(&view->scratch, hiders, (size_t)count + 1))
 		return false;
 	while (ss_device_next(view->trace, device, &device))
 		if (!collective_count_device(view, device, hiders))
@@ -517,10 +516,9 @@ static bool communication_fill_rows(struct communication *view, struct ss_table 
 	const struct ss_trace *trace = view->trace;
 	int64_t device = INT64_MIN;
 
-	view->sizes = SS_ARENA_NEW(&view->scratch, int64_t,
-				   (size_t)trace->comm_args.count +
-					   (view->on_host ? trace->op_args.count : 0) + 1);
-	if (!view->sizes)
+	if (!SS_ALLOC(&view->scratch, view->sizes,
+		      (size_t)trace->comm_args.count + (view->on_host ? trace->op_args.count : 0) +
+			      1))
 		return false;
 	if (view->on_host && !collective_count_host(view))
 		return false;

@@ -164,12 +164,11 @@ static void compile_note_versions(const struct ss_trace *trace, const struct reg
 static bool compile_add_regions(const struct ss_regions *regions, struct ss_table *out)
 {
 	const struct ss_slices *slices = &regions->trace->slices;
-	struct region_tally *tallies = SS_ARENA_NEW(out->arena, struct region_tally,
-						    (size_t)regions->call_count + 1);
+	struct region_tally *tallies;
 	int64_t all_ns = regions->eager.device_ns;
 	uint32_t count = regions->call_count;
 
-	if (!tallies)
+	if (!SS_ALLOC(out->arena, tallies, (size_t)regions->call_count + 1))
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ss_region_call *call = &regions->calls[i];
@@ -248,13 +247,12 @@ static bool compile_add_phases(const struct ss_regions *regions, struct ss_table
 {
 	const struct ss_trace *trace = regions->trace;
 	const struct ss_slices *slices = &trace->slices;
-	struct region_tally *tallies = SS_ARENA_NEW(out->arena, struct region_tally,
-						    (size_t)trace->names.count + 1);
+	struct region_tally *tallies;
 	/* the innermost range around each row */
 	uint32_t *around = SS_ARENA_NEW(out->arena, uint32_t, (size_t)trace->device_from + 1);
 	uint32_t used = 0;
 
-	if (!tallies || !around)
+	if (!SS_ALLOC(out->arena, tallies, (size_t)trace->names.count + 1) || !around)
 		return false;
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		struct region_tally *tally = &tallies[slices->name[row]];

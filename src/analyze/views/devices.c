@@ -82,11 +82,11 @@ static enum ss_status devices_run(const struct ss_subject *subject, struct ss_ta
 				  struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
-	struct device_tally *tallies = SS_ARENA_NEW(out->arena, struct device_tally,
-						    (size_t)trace->track_count + 1);
+	struct device_tally *tallies;
 	struct ss_records devices;
 
-	if (!tallies || !ss_records_init(&devices, trace->memory, sizeof(int64_t)))
+	if (!SS_ALLOC(out->arena, tallies, (size_t)trace->track_count + 1) ||
+	    !ss_records_init(&devices, trace->memory, sizeof(int64_t)))
 		return ss_fail_memory(err, "the devices");
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];

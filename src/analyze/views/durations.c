@@ -165,12 +165,11 @@ static void durations_add_note(struct ss_table *out, const struct duration_histo
 static enum ss_status durations_run(const struct ss_subject *subject, struct ss_table *out,
 				    struct ss_error *err)
 {
-	struct duration_histogram *histogram = SS_ARENA_NEW(out->arena, struct duration_histogram,
-							    1);
+	struct duration_histogram *histogram;
 	const struct ss_kernel_name *names = NULL;
 	size_t category;
 
-	if (!histogram)
+	if (!SS_ALLOC(out->arena, histogram, 1))
 		return ss_fail_memory(err, "the durations");
 	if (subject->group == BY_CATEGORY) {
 		names = ss_kernel_names(subject->trace, out->arena);

@@ -193,8 +193,7 @@ static enum ss_status events_run(const struct ss_subject *subject, struct ss_tab
 	if (!trace->slices.count)
 		return SS_OK;
 	ss_arena_init(&scratch, out->arena->memory);
-	work.names = SS_ARENA_NEW(&scratch, int32_t, trace->names.count);
-	if (!work.names)
+	if (!SS_ALLOC(&scratch, work.names, trace->names.count))
 		return ss_fail_memory(err, "the names of events");
 	memset(work.names, 0, trace->names.count * sizeof(*work.names));
 	events_fill(&work);

@@ -198,8 +198,7 @@ static enum ss_status inference_run(const struct ss_subject *subject, struct ss_
 	int64_t *durations;
 
 	SS_TRY(ss_inference_steps_find(subject->facts, out->arena, &passes, err));
-	durations = SS_ARENA_NEW(out->arena, int64_t, (size_t)passes.count + 1);
-	if (!durations)
+	if (!SS_ALLOC(out->arena, durations, (size_t)passes.count + 1))
 		return ss_fail_memory(err, "the inference steps");
 	if (subject->group == GROUP_KIND)
 		for (int kind = 0; kind < SS_INFERENCE_KINDS; kind++)

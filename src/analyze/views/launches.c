@@ -241,10 +241,9 @@ static bool launch_find_queues(struct launch_counts *counts, struct ss_arena *sc
 {
 	bool by_step = counts->group == LAUNCH_STEP;
 	uint32_t count = by_step ? counts->steps.count : counts->keys.count, at = 0;
-	struct ss_launch_queue *queues = SS_ARENA_NEW(scratch, struct ss_launch_queue,
-						      (size_t)count + 1);
+	struct ss_launch_queue *queues;
 
-	if (!queues)
+	if (!SS_ALLOC(scratch, queues, (size_t)count + 1))
 		return false;
 	if (by_step)
 		ss_launch_queues_in(&counts->works, &counts->steps, queues);
@@ -292,15 +291,13 @@ static enum ss_status launch_counts_prepare(struct launch_counts *counts, struct
 	}
 	SS_TRY(ss_launched_init(&counts->works, counts->trace, arena->memory, err));
 	count = (size_t)counts->works.count + 1;
-	counts->work_keys = SS_ARENA_NEW(arena, uint32_t, count);
-	if (!counts->work_keys ||
+	if (!SS_ALLOC(arena, counts->work_keys, count) ||
 	    !ss_records_init(&counts->keys, arena->memory, sizeof(struct launch_key)))
 		return ss_fail_memory(err, "the launches");
 	memset(counts->work_keys, 0xff, count * sizeof(*counts->work_keys)); /* SS_NO_ID */
 	if (counts->group != LAUNCH_GRAPH)
 		return SS_OK;
-	counts->graphs = SS_ARENA_NEW(arena, int64_t, count);
-	if (!counts->graphs)
+	if (!SS_ALLOC(arena, counts->graphs, count))
 		return ss_fail_memory(err, "the launches");
 	launch_find_graphs(counts);
 	return SS_OK;
@@ -477,8 +474,7 @@ static enum ss_status launches_add_summary(const struct launch_counts *counts,
 	for (uint32_t i = 0; i < idle->piece_count; i++)
 		if (idle->pieces[i].cause == SS_IDLE_LAUNCH)
 			bound_ns += (double)idle->pieces[i].ns;
-	queues = SS_ARENA_NEW(out->arena, struct ss_launch_queue, counts->steps.count);
-	if (!queues)
+	if (!SS_ALLOC(out->arena, queues, counts->steps.count))
 		return ss_fail_memory(err, "the launches");
 	ss_launch_queues_in(works, &counts->steps, queues);
 	for (uint32_t i = 0; i < counts->steps.count; i++)

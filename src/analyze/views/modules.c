@@ -173,13 +173,12 @@ static void modules_add_node(struct module_printer *printer, uint32_t node)
 static bool modules_add_tree(struct module_printer *printer, struct ss_arena *scratch)
 {
 	const struct ss_module_tree *tree = printer->tree;
-	struct module_item *items = SS_ARENA_NEW(scratch, struct module_item,
-						 (size_t)tree->count + 1);
+	struct module_item *items;
 	uint32_t *child = SS_ARENA_NEW(scratch, uint32_t, (size_t)tree->count + 1);
 	uint32_t *next = SS_ARENA_NEW(scratch, uint32_t, (size_t)tree->count + 1);
 	uint32_t first = SS_NO_ID;
 
-	if (!items || !child || !next)
+	if (!SS_ALLOC(scratch, items, (size_t)tree->count + 1) || !child || !next)
 		return false;
 	for (uint32_t i = 0; i < tree->count; i++) {
 		items[i] = (struct module_item){ module_weight(tree, tree->nodes[i].total_ns),

@@ -374,15 +374,12 @@ static enum ss_status operators_fill(struct operator_counting *view, struct ss_t
 	SS_TRY(ss_facts_works(view->facts, &view->works, err));
 	if (view->group == BY_LINE || view->group == BY_MODULE || view->group == BY_SOURCE)
 		SS_TRY(ss_facts_places(view->facts, &view->places, err));
-	view->numbers = SS_ARENA_NEW(&view->scratch, uint32_t, (size_t)view->ops->row_count + 1);
-	view->categories = SS_ARENA_NEW(&view->scratch, uint8_t, (size_t)trace->names.count + 1);
-	view->latest = SS_ARENA_NEW(&view->scratch, struct operator_latest,
-				    (size_t)trace->names.count + 1);
-	if (!view->numbers || !view->latest || !view->categories || !operators_number_rows(view))
+	if (!SS_ALLOC(&view->scratch, view->numbers, (size_t)view->ops->row_count + 1) ||
+	    !SS_ALLOC(&view->scratch, view->categories, (size_t)trace->names.count + 1) ||
+	    !SS_ALLOC(&view->scratch, view->latest, (size_t)trace->names.count + 1) ||
+	    !operators_number_rows(view))
 		return ss_fail_memory(err, "the operators");
-	view->tallies = SS_ARENA_NEW(&view->scratch, struct operator_tally,
-				     (size_t)view->keys.count + 1);
-	if (!view->tallies)
+	if (!SS_ALLOC(&view->scratch, view->tallies, (size_t)view->keys.count + 1))
 		return ss_fail_memory(err, "the operators");
 	operators_count(view);
 	operators_count_tensor(view);

@@ -50,10 +50,8 @@ static bool phase_find_steps(const struct ss_trace *trace, struct ss_arena *aren
 	size_t count = (size_t)trace->steps.count + 1;
 
 	steps->device = steps->host = (struct ss_cover){ 0 };
-	steps->device.items = SS_ARENA_NEW(arena, struct ss_interval, count);
-	steps->host.items = SS_ARENA_NEW(arena, struct ss_interval, count);
-	steps->number = SS_ARENA_NEW(arena, uint32_t, count);
-	if (!steps->device.items || !steps->host.items || !steps->number)
+	if (!SS_ALLOC(arena, steps->device.items, count) ||
+	    !SS_ALLOC(arena, steps->host.items, count) || !SS_ALLOC(arena, steps->number, count))
 		return false;
 	for (uint32_t i = 0; i < trace->steps.count; i++) {
 		const struct ss_step *step = &trace->steps.items[i];
@@ -231,8 +229,8 @@ static enum ss_status phases_fill(const struct ss_phases *phases, const struct p
 	for (; ss_device_next(phases->trace, device, &device); number++) {
 		if (number >= most)
 			continue;
-		sums = SS_ARENA_NEW(out->arena, int64_t, size);
-		if (!sums || !phase_share_device(phases, device, steps, memory, sums))
+		if (!SS_ALLOC(out->arena, sums, size) ||
+		    !phase_share_device(phases, device, steps, memory, sums))
 			return ss_fail_memory(err, "the phases");
 		axes.device = sums;
 		axes.device_number = device;

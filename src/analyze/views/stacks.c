@@ -123,12 +123,11 @@ static void stacks_add_stack(struct stack_printer *printer, uint32_t node, int64
 static bool stacks_add_stacks(struct stack_printer *printer)
 {
 	const struct ss_stack_tree *tree = &printer->tree;
-	struct stack_item *items = SS_ARENA_NEW(&printer->scratch, struct stack_item,
-						(size_t)tree->count + 1);
+	struct stack_item *items;
 	int64_t rest_ns = 0, rest_calls = 0;
 	uint32_t used = 0, shown = 0;
 
-	if (!items)
+	if (!SS_ALLOC(&printer->scratch, items, (size_t)tree->count + 1))
 		return false;
 	for (uint32_t i = 0; i < tree->count; i++)
 		if (tree->nodes[i].self_ns)

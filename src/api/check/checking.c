@@ -60,8 +60,7 @@ static enum ss_status checking_read_conditions(struct ss_checking *checking, con
 {
 	struct ss_check *check = &checking->check;
 
-	check->conditions = SS_ARENA_NEW(&checking->arena, struct ss_condition, CONDITIONS_MAX);
-	if (!check->conditions)
+	if (!SS_ALLOC(&checking->arena, check->conditions, CONDITIONS_MAX))
 		return ss_fail_memory(err, "the conditions");
 	for (; text && *text; text += *text == ',') {
 		struct ss_condition *condition = &check->conditions[check->condition_count];

@@ -83,8 +83,7 @@ static enum ss_status range_read_files(const struct ss_viewer_request *asked,
 	if (rows)
 		return range_read_rows(rows, timeline, scratch, range, err);
 	SS_TRY(ss_viewer_files(asked, timeline, scratch, &named, &range->file_count, err));
-	files = SS_ARENA_NEW(scratch, struct ss_range_file, (size_t)range->file_count + 1);
-	if (!files)
+	if (!SS_ALLOC(scratch, files, (size_t)range->file_count + 1))
 		return ss_fail_memory(err, "the list of files");
 	for (uint32_t i = 0; i < range->file_count; i++)
 		files[i].file = named[i];

@@ -126,8 +126,7 @@ static enum ss_status slice_choose_rows(struct slicing *slicing, const struct ss
 	slice_mark_all(trace, range, marks);
 	for (uint32_t row = 0; row < trace->slices.count; row++)
 		count += marks[row];
-	slicing->moments = SS_ARENA_NEW(scratch, int64_t, 2 * (size_t)count + 1);
-	if (!slicing->moments)
+	if (!SS_ALLOC(scratch, slicing->moments, 2 * (size_t)count + 1))
 		return ss_fail_memory(err, "the slice");
 	slicing->moment_count = 0;
 	for (uint32_t row = 0; row < trace->slices.count; row++) {

@@ -70,16 +70,14 @@ static bool gradients_find_marks(struct gradient_search *finder, struct ss_arena
 	const uint32_t *names = trace->slices.name;
 	uint32_t count = 0;
 
-	finder->kinds = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
-	if (!finder->kinds)
+	if (!SS_ALLOC(arena, finder->kinds, (size_t)trace->names.count + 1))
 		return false;
 	for (uint32_t i = 0; i < trace->names.count; i++)
 		finder->kinds[i] = (uint8_t)ddp_mark_kind_of_name(finder, i);
 	for (uint32_t row = 0; row < trace->device_from; row++)
 		count += finder->kinds[names[row]] != MARK_NONE;
-	finder->marks = SS_ARENA_NEW(arena, struct ddp_mark, (size_t)count + 1);
-	finder->asks = SS_ARENA_NEW(arena, struct ddp_mark, (size_t)count + 1);
-	if (!finder->marks || !finder->asks)
+	if (!SS_ALLOC(arena, finder->marks, (size_t)count + 1) ||
+	    !SS_ALLOC(arena, finder->asks, (size_t)count + 1))
 		return false;
 	for (uint32_t row = 0; row < trace->device_from && count; row++) {
 		enum ddp_mark_kind kind = (enum ddp_mark_kind)finder->kinds[names[row]];
@@ -159,8 +157,7 @@ static bool gradients_find_items(struct gradient_search *finder, struct ss_arena
 	struct ss_gradients *out = finder->out;
 	uint32_t ask = 0, mark = 0;
 
-	out->items = SS_ARENA_NEW(arena, struct ss_gradient, (size_t)digest->arrival_count + 1);
-	if (!out->items)
+	if (!SS_ALLOC(arena, out->items, (size_t)digest->arrival_count + 1))
 		return false;
 	for (uint32_t i = 0; i < digest->arrival_count; i++) {
 		uint32_t row = digest->arrivals[i].row;
@@ -282,9 +279,8 @@ static bool gradients_find(struct gradient_search *finder, struct ss_arena *aren
 
 	if (!gradients_find_items(finder, arena))
 		return false;
-	out->passes = SS_ARENA_NEW(arena, struct ss_gradient_pass, (size_t)out->count + 1);
-	out->rounds = SS_ARENA_NEW(arena, struct ss_gradient_round, (size_t)out->count + 1);
-	if (!out->passes || !out->rounds)
+	if (!SS_ALLOC(arena, out->passes, (size_t)out->count + 1) ||
+	    !SS_ALLOC(arena, out->rounds, (size_t)out->count + 1))
 		return false;
 	gradients_find_passes(finder);
 	return true;

@@ -112,8 +112,7 @@ uint32_t *ss_result_waits_find(const struct ss_rule_context *context, const stru
 		return results;
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		count += graph->tasks[i].kind == SS_TASK_WAIT;
-	all = SS_ARENA_NEW(arena, struct result_wait, (size_t)count + 1);
-	if (!all)
+	if (!SS_ALLOC(arena, all, (size_t)count + 1))
 		return NULL;
 	count = result_waits_collect(context, waits, all);
 	result_wait_add_work(context, all, count);

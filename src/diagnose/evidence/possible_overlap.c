@@ -70,10 +70,9 @@ static bool overlap_find_busy(struct overlap_search *hiding, struct ss_arena *ar
 
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		count += overlap_task_computes(graph, i);
-	hiding->busy = SS_ARENA_NEW(arena, struct overlap_stretch, (size_t)count + 1);
-	hiding->before_ns = SS_ARENA_NEW(arena, int64_t, (size_t)count + 2);
-	hiding->backward_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
-	if (!hiding->busy || !hiding->before_ns || !hiding->backward_ns)
+	if (!SS_ALLOC(arena, hiding->busy, (size_t)count + 1) ||
+	    !SS_ALLOC(arena, hiding->before_ns, (size_t)count + 2) ||
+	    !SS_ALLOC(arena, hiding->backward_ns, (size_t)graph->step_count + 1))
 		return false;
 	for (uint32_t i = 0; i < graph->step_count; i++)
 		hiding->backward_ns[i] = INT64_MAX;
@@ -142,9 +141,7 @@ static bool overlap_find_transfers(struct overlap_search *hiding, struct ss_aren
 {
 	struct ss_packed_starts starts;
 
-	hiding->passages = SS_ARENA_NEW(arena, struct overlap_transfer,
-					(size_t)hiding->digest->arrival_count + 1);
-	if (!hiding->passages)
+	if (!SS_ALLOC(arena, hiding->passages, (size_t)hiding->digest->arrival_count + 1))
 		return false;
 	for (uint32_t i = 0; i < hiding->digest->arrival_count; i++) {
 		uint32_t task = ss_packed_comm_of(hiding->graph, hiding->digest->arrivals[i].row);
@@ -373,8 +370,7 @@ bool ss_possible_overlap_find(struct ss_possible_overlap *out, const struct ss_j
 	*out = (struct ss_possible_overlap){ 0 };
 	if (!overlap_find_busy(&hiding, arena) || !overlap_find_transfers(&hiding, arena))
 		return false;
-	out->items = SS_ARENA_NEW(arena, struct ss_hidden, 2 * (size_t)hiding.passage_count + 1);
-	if (!out->items)
+	if (!SS_ALLOC(arena, out->items, 2 * (size_t)hiding.passage_count + 1))
 		return false;
 	overlap_check_transfers(&hiding);
 	return true;

@@ -16,8 +16,8 @@ const struct ss_straggler_comparison *ss_straggler_compare(struct ss_judgement *
 	diagnosis->is_compared = true;
 	if (diagnosis->compared)
 		return diagnosis->compared;
-	made = SS_ARENA_NEW(arena, struct ss_straggler_comparison, 1);
-	if (!made || !ss_straggler_find(&made->verdict, judgement->joined, arena) ||
+	if (!SS_ALLOC(arena, made, 1) ||
+	    !ss_straggler_find(&made->verdict, judgement->joined, arena) ||
 	    !ss_rank_loads_find(&made->loads, judgement, arena))
 		return NULL;
 	diagnosis->compared = made;

@@ -18,11 +18,10 @@ static void late_add_time(int64_t *sum_ns, int64_t time_ns)
 /* The numbers of the steps that collectives lie in, each once. */
 static bool late_find_steps(struct ss_lateness *lateness, const struct ss_joined *joined)
 {
-	uint32_t *numbers = SS_ARENA_NEW(lateness->arena, uint32_t,
-					 (size_t)joined->collective_count + 1);
+	uint32_t *numbers;
 	uint32_t count = 0;
 
-	if (!numbers)
+	if (!SS_ALLOC(lateness->arena, numbers, (size_t)joined->collective_count + 1))
 		return false;
 	for (uint32_t i = 0; i < joined->collective_count; i++)
 		if (joined->collectives[i].is_symmetric && joined->collectives[i].step != SS_NO_ROW)
@@ -183,12 +182,11 @@ bool ss_late_find(struct ss_lateness *lateness, const struct ss_joined *joined,
 	*lateness = (struct ss_lateness){ .arena = arena, .rank_count = joined->rank_count };
 	if (!late_find_steps(lateness, joined))
 		return false;
-	lateness->items = SS_ARENA_NEW(arena, struct ss_late_step,
-				       (size_t)joined->rank_count * lateness->step_count + 1);
-	lateness->step_ns = SS_ARENA_NEW(arena, int64_t, (size_t)joined->rank_count + 1);
-	usual.values = SS_ARENA_NEW(arena, int64_t,
-				    ((size_t)joined->rank_count + 1) * SS_OWN_PARTS);
-	if (!lateness->items || !lateness->step_ns || !usual.values || !until)
+	if (!SS_ALLOC(arena, lateness->items,
+		      (size_t)joined->rank_count * lateness->step_count + 1) ||
+	    !SS_ALLOC(arena, lateness->step_ns, (size_t)joined->rank_count + 1) ||
+	    !SS_ALLOC(arena, usual.values, ((size_t)joined->rank_count + 1) * SS_OWN_PARTS) ||
+	    !until)
 		return false;
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		until[r] = (struct counted_until){ -SS_MOMENT_MAX, -SS_MOMENT_MAX };

@@ -144,9 +144,7 @@ int64_t ss_slow_link_claim(struct ss_judgement *judgement, struct ss_finding *fi
 {
 	struct link_claim links = { .judgement = judgement, .link = link, .finding = finding };
 
-	links.items = SS_ARENA_NEW(arena, struct link_collective,
-				   (size_t)judgement->joined->collective_count + 1);
-	if (!links.items) {
+	if (!SS_ALLOC(arena, links.items, (size_t)judgement->joined->collective_count + 1)) {
 		judgement->failed = true;
 		return 0;
 	}

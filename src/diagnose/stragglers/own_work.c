@@ -105,8 +105,7 @@ static enum ss_status find_functions(struct function_finder *finder, struct ss_a
 {
 	struct ss_rule_context *look = finder->look;
 
-	finder->kinds = SS_ARENA_NEW(scratch, uint8_t, (size_t)look->trace->names.count + 1);
-	if (!finder->kinds)
+	if (!SS_ALLOC(scratch, finder->kinds, (size_t)look->trace->names.count + 1))
 		return ss_fail_memory(err, "the functions of a rank");
 	SS_TRY(ss_code_places_init(&finder->sites, look, err));
 	SS_TRY(ss_code_places_init(&finder->whole, look, err));

@@ -131,15 +131,12 @@ bool ss_rank_loads_find(struct ss_rank_loads *loads, const struct ss_judgement *
 	for (uint32_t i = 0; i < loads->rank_count; i++)
 		if (loads->graphs[i].step_count > loads->step_count)
 			loads->step_count = loads->graphs[i].step_count;
-	loads->items = SS_ARENA_NEW(arena, struct ss_rank_load,
-				    load_index(loads, loads->rank_count, 0, 0, SS_LOAD_DEVICE) + 1);
-	loads->values = SS_ARENA_NEW(arena, int64_t, (size_t)loads->rank_count + 1);
-	loads->classes = SS_ARENA_NEW(arena, struct ss_load_class *,
-				      load_index(loads, 1, 0, 0, SS_LOAD_DEVICE) + 1);
-	loads->factors = SS_ARENA_NEW(arena, double,
-				      (size_t)loads->step_count *SS_PHASE_COUNT * 2 + 1);
-	loads->pieces = SS_ARENA_NEW(arena, uint8_t *, (size_t)loads->rank_count + 1);
-	if (!loads->items || !loads->values || !loads->classes || !loads->factors || !loads->pieces)
+	if (!SS_ALLOC(arena, loads->items,
+		      load_index(loads, loads->rank_count, 0, 0, SS_LOAD_DEVICE) + 1) ||
+	    !SS_ALLOC(arena, loads->values, (size_t)loads->rank_count + 1) ||
+	    !SS_ALLOC(arena, loads->classes, load_index(loads, 1, 0, 0, SS_LOAD_DEVICE) + 1) ||
+	    !SS_ALLOC(arena, loads->factors, (size_t)loads->step_count * SS_PHASE_COUNT * 2 + 1) ||
+	    !SS_ALLOC(arena, loads->pieces, (size_t)loads->rank_count + 1))
 		return false;
 	for (uint32_t i = 0; i < loads->rank_count; i++)
 		if (judgement->joined->ranks[i].device < 0 && !find_load_pieces(loads, i, arena))
@@ -300,9 +297,8 @@ bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement 
 	double *sorted = SS_ARENA_NEW(arena, double, (size_t)ranks + 1);
 
 	*common = (struct ss_prevalence){ .rank_count = ranks };
-	common->amounts = SS_ARENA_NEW(arena, double, ss_rule_count *ranks + 1);
-	common->middles = SS_ARENA_NEW(arena, struct ss_prevalence_middle, ss_rule_count + 1);
-	if (!common->amounts || !common->middles || !sorted)
+	if (!SS_ALLOC(arena, common->amounts, ss_rule_count * ranks + 1) ||
+	    !SS_ALLOC(arena, common->middles, ss_rule_count + 1) || !sorted)
 		return false;
 	for (uint32_t rule = 0; rule < ss_rule_count; rule++) {
 		for (uint32_t rank = 0; rank < ranks; rank++)

@@ -28,9 +28,7 @@ static bool number_kernel_names(struct ss_straggler_judge *judge, struct ss_stri
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		const struct ss_digest *rank = &joined->ranks[r];
 
-		judge->kernel_names[r] = SS_ARENA_NEW(judge->arena, uint32_t,
-						      (size_t)rank->kernel_count + 1);
-		if (!judge->kernel_names[r])
+		if (!SS_ALLOC(judge->arena, judge->kernel_names[r], (size_t)rank->kernel_count + 1))
 			return false;
 		for (uint32_t i = 0; i < rank->kernel_count; i++) {
 			const struct ss_string *name = &rank->texts.items[rank->kernels[i].name];

@@ -191,11 +191,10 @@ static void judge_group_flow(struct ss_slow_link *link, const struct ss_joined *
 bool ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined,
 			struct ss_arena *arena)
 {
-	struct group_flow *flows = SS_ARENA_NEW(arena, struct group_flow,
-						(size_t)joined->group_count + 1);
+	struct group_flow *flows;
 	uint8_t *is_counted = SS_ARENA_NEW(arena, uint8_t, (size_t)joined->rank_count + 2);
 
-	if (!flows || !is_counted)
+	if (!SS_ALLOC(arena, flows, (size_t)joined->group_count + 1) || !is_counted)
 		return false;
 	for (uint32_t i = 0; i < joined->group_count; i++)
 		flows[i].hosts = count_group_hosts(joined, &joined->groups[i], is_counted);

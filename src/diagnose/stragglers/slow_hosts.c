@@ -107,8 +107,7 @@ static int64_t device_busy_ns(const struct ss_packed *graph, struct ss_memory *m
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		count += is_device_task(graph, i);
 	ss_arena_init(&scratch, memory);
-	items = SS_ARENA_NEW(&scratch, struct busy_span, (size_t)count + 1);
-	if (!items)
+	if (!SS_ALLOC(&scratch, items, (size_t)count + 1))
 		return -1;
 	count = 0;
 	for (uint32_t i = 0; i < graph->task_count; i++)
@@ -161,8 +160,7 @@ bool ss_slow_hosts_find(struct ss_slow_hosts *hosts, const struct ss_judgement *
 	double host = 0, device = 0;
 
 	*hosts = (struct ss_slow_hosts){ 0 };
-	hosts->is_slow = SS_ARENA_NEW(arena, uint8_t, (size_t)judgement->rank_count + 1);
-	if (!hosts->is_slow || !loads)
+	if (!SS_ALLOC(arena, hosts->is_slow, (size_t)judgement->rank_count + 1) || !loads)
 		return false;
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
 		loads[i] = host_load_of(&judgement->graphs[i], limits);

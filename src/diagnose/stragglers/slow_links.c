@@ -254,16 +254,12 @@ bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_joined *joined
 	struct slow_link_finder finder = { .joined = joined };
 
 	*link = (struct ss_slow_link){ 0 };
-	finder.transfers = SS_ARENA_NEW(arena, struct group_transfer,
-					(size_t)joined->collective_count + 1);
-	finder.samples = SS_ARENA_NEW(arena, struct transfer_sample,
-				      (size_t)joined->group_count + 1);
-	finder.slow_ns = SS_ARENA_NEW(arena, int64_t, (size_t)joined->group_count + 1);
-	finder.slow_usual_ns = SS_ARENA_NEW(arena, double, (size_t)joined->group_count + 1);
-	finder.crosses = SS_ARENA_NEW(arena, bool, (size_t)joined->group_count + 1);
-	finder.fast = SS_ARENA_NEW(arena, uint32_t, (size_t)joined->group_count + 1);
-	if (!finder.transfers || !finder.samples || !finder.slow_ns || !finder.slow_usual_ns ||
-	    !finder.fast || !finder.crosses)
+	if (!SS_ALLOC(arena, finder.transfers, (size_t)joined->collective_count + 1) ||
+	    !SS_ALLOC(arena, finder.samples, (size_t)joined->group_count + 1) ||
+	    !SS_ALLOC(arena, finder.slow_ns, (size_t)joined->group_count + 1) ||
+	    !SS_ALLOC(arena, finder.slow_usual_ns, (size_t)joined->group_count + 1) ||
+	    !SS_ALLOC(arena, finder.crosses, (size_t)joined->group_count + 1) ||
+	    !SS_ALLOC(arena, finder.fast, (size_t)joined->group_count + 1))
 		return false;
 	for (uint32_t i = 0; i < joined->group_count; i++)
 		finder.crosses[i] = crosses_hosts(joined, &joined->groups[i]);

@@ -33,8 +33,7 @@ static bool measure_stages(struct ss_uneven_stages *out, const struct ss_judgeme
 		most = joined->stages[r] > most ? joined->stages[r] : most;
 	if (most >= (int64_t)joined->rank_count)
 		return true;
-	out->items = SS_ARENA_NEW(arena, struct ss_stage_work, (size_t)(most + 2));
-	if (!out->items || !values)
+	if (!SS_ALLOC(arena, out->items, (size_t)(most + 2)) || !values)
 		return false;
 	for (int64_t stage = 0; stage <= most; stage++) {
 		struct ss_stage_work *work = &out->items[stage];

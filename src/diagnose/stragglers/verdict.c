@@ -504,15 +504,12 @@ static bool find_hidden_slow_devices(struct ss_straggler_judge *judge,
 	const struct ss_joined *joined = judge->joined;
 	bool *is_named;
 
-	verdict->hidden = SS_ARENA_NEW(judge->arena, struct ss_straggler,
-				       (size_t)joined->rank_count + 1);
-	if (!verdict->hidden)
+	if (!SS_ALLOC(judge->arena, verdict->hidden, (size_t)joined->rank_count + 1))
 		return false;
 	for (uint32_t i = 0; i < joined->collective_count; i++)
 		if (joined->collectives[i].kind >= SS_COLLECTIVE_SEND_RECV)
 			return true;
-	is_named = SS_ARENA_NEW(judge->arena, bool, (size_t)joined->rank_count + 1);
-	if (!is_named)
+	if (!SS_ALLOC(judge->arena, is_named, (size_t)joined->rank_count + 1))
 		return false;
 	for (uint32_t i = 0; i < verdict->count; i++)
 		if (verdict->items[i].rank != SS_NO_ROW && verdict->items[i].cause != SS_LATE_LINK)

@@ -120,9 +120,7 @@ static void allocations_add_row(struct allocation_listing *work, struct ss_table
 static enum ss_status allocations_add_rows(struct allocation_listing *work, struct ss_table *out,
 					   struct ss_error *err)
 {
-	work->devices = SS_ARENA_NEW(&work->scratch, const char *,
-				     (size_t)work->allocs->pools.count + 1);
-	if (!work->devices)
+	if (!SS_ALLOC(&work->scratch, work->devices, (size_t)work->allocs->pools.count + 1))
 		return ss_fail_memory(err, "the allocations");
 	for (uint32_t i = 0; i < work->count; i++)
 		allocations_add_row(work, out, &work->items[work->order[i]]);
@@ -241,11 +239,10 @@ static bool allocations_collect(struct allocation_listing *work)
 
 	for (uint32_t i = 0; i < work->allocs->event_count; i++)
 		made += ss_allocs_is_made(work->allocs, i);
-	work->items = SS_ARENA_NEW(&work->scratch, struct listed_allocation, (size_t)made + 1);
-	work->order = SS_ARENA_NEW(&work->scratch, uint32_t, (size_t)made + 1);
-	spare = SS_ARENA_NEW(&work->scratch, uint32_t, (size_t)made + 1);
-	keys = SS_ARENA_NEW(&work->scratch, int64_t, (size_t)made + 1);
-	if (!work->items || !work->order || !spare || !keys)
+	if (!SS_ALLOC(&work->scratch, work->items, (size_t)made + 1) ||
+	    !SS_ALLOC(&work->scratch, work->order, (size_t)made + 1) ||
+	    !SS_ALLOC(&work->scratch, spare, (size_t)made + 1) ||
+	    !SS_ALLOC(&work->scratch, keys, (size_t)made + 1))
 		return false;
 	for (uint32_t i = 0; i < work->allocs->event_count; i++) {
 		if (!ss_allocs_is_made(work->allocs, i))

@@ -306,9 +306,8 @@ static enum ss_status held_run_device(struct held_listing *work, struct ss_arena
 	work->sum_count = subject->group == EACH       ? 0
 			  : subject->group == BY_STACK ? subject->snapshot->stacks.count
 						       : subject->spots->texts.count;
-	work->items = SS_ARENA_NEW(scratch, struct held_allocation, SHOWN_MAX);
-	work->sums = SS_ARENA_NEW(scratch, struct held_sums, (size_t)work->sum_count + 1);
-	if (!work->items || !work->sums)
+	if (!SS_ALLOC(scratch, work->items, SHOWN_MAX) ||
+	    !SS_ALLOC(scratch, work->sums, (size_t)work->sum_count + 1))
 		return ss_fail_memory(err, "the allocations");
 	for (uint32_t i = 0; i < work->sum_count; i++)
 		work->sums[i].id = i;

@@ -165,8 +165,8 @@ static enum ss_status holders_add_sums(struct holder_listing *work, struct ss_ar
 	uint32_t count = holder_id_count(work);
 	int64_t peak_bytes = holders_peak(work);
 
-	work->purpose = SS_ARENA_NEW(scratch, uint8_t, (size_t)count + 1);
-	if (!work->purpose || !ss_holders_init(&work->tally, work->subject->history->memory, count))
+	if (!SS_ALLOC(scratch, work->purpose, (size_t)count + 1) ||
+	    !ss_holders_init(&work->tally, work->subject->history->memory, count))
 		return ss_fail_memory(err, "the holders");
 	holders_sum(work);
 	ss_holders_sort(&work->tally);

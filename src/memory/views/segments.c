@@ -142,8 +142,7 @@ static enum ss_status segments_run(const struct ss_snapshot_subject *subject, st
 {
 	struct segment_listing work = { .subject = subject, .out = out };
 
-	work.stacks = SS_ARENA_NEW(out->arena, const char *, subject->snapshot->stacks.count);
-	if (!work.stacks)
+	if (!SS_ALLOC(out->arena, work.stacks, subject->snapshot->stacks.count))
 		return ss_fail_memory(err, "the segments");
 	ss_snapshot_explain_empty(subject, "Segments and blocks", out);
 	for (uint32_t i = 0; i < subject->history->device_count; i++) {

@@ -278,8 +278,7 @@ static enum ss_status timeline_find_slots(struct timeline_drawing *work, struct 
 	struct ss_live_blocks held;
 	struct ss_holders tally;
 
-	work->slot_of_stack = SS_ARENA_NEW(scratch, uint8_t, (size_t)stacks + 1);
-	if (!work->slot_of_stack)
+	if (!SS_ALLOC(scratch, work->slot_of_stack, (size_t)stacks + 1))
 		return ss_fail_memory(err, "the lines");
 	memset(work->slot_of_stack, LINES, (size_t)stacks + 1);
 	SS_TRY(ss_live_blocks_init(&held, subject, work->device, work->device->peak_row, err));

@@ -57,11 +57,10 @@ static bool aligned_gaps(const struct ss_joined *joined, uint32_t r, struct ss_a
 static bool intersect_stretches(struct common_stretches *common, const struct common_stretches *own,
 				struct ss_arena *arena)
 {
-	struct common_stretch *both = SS_ARENA_NEW(arena, struct common_stretch,
-						   (size_t)common->count + own->count + 1);
+	struct common_stretch *both;
 	uint32_t i = 0, k = 0, count = 0;
 
-	if (!both)
+	if (!SS_ALLOC(arena, both, (size_t)common->count + own->count + 1))
 		return false;
 	while (i < common->count && k < own->count) {
 		const struct common_stretch *a = &common->items[i], *b = &own->items[k];

@@ -158,8 +158,7 @@ static bool imbalance_fill(struct imbalance *view, uint32_t group, struct ss_tab
 	if (!view->count)
 		return true;
 	qsort(view->loads, view->count, sizeof(*view->loads), imbalance_load_compare);
-	spreads = SS_ARENA_NEW(out->arena, struct imbalance_spread, view->names.count);
-	if (!spreads)
+	if (!SS_ALLOC(out->arena, spreads, view->names.count))
 		return false;
 	for (uint32_t from = 0, to; from < view->count; from = to) {
 		for (to = from + 1;

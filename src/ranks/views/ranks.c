@@ -223,10 +223,9 @@ static int rank_step_compare_number(const void *number, const void *step)
 static bool ranks_add_steps(const struct ss_joined *joined, uint32_t r, struct ss_table *out)
 {
 	const struct ss_digest *rank = &joined->ranks[r];
-	struct rank_sums *sums = SS_ARENA_NEW(out->arena, struct rank_sums,
-					      (size_t)rank->step_count + 1);
+	struct rank_sums *sums;
 
-	if (!sums)
+	if (!SS_ALLOC(out->arena, sums, (size_t)rank->step_count + 1))
 		return false;
 	/* without steps there is no list of them that could be searched */
 	for (uint32_t i = 0; rank->step_count && i < rank->arrival_count; i++) {
@@ -302,10 +301,9 @@ static void ranks_add_pairs(const struct ss_joined *joined, uint32_t r, struct r
 static enum ss_status ranks_run(const struct ss_joined *joined, uint32_t group,
 				struct ss_table *out, struct ss_error *err)
 {
-	struct rank_wait *pairs = SS_ARENA_NEW(out->arena, struct rank_wait,
-					       (size_t)joined->rank_count + 1);
+	struct rank_wait *pairs;
 
-	if (!pairs)
+	if (!SS_ALLOC(out->arena, pairs, (size_t)joined->rank_count + 1))
 		return ss_fail_memory(err, "who waits for whom");
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		out->rank = joined->ranks[r].rank;

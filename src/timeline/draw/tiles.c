@@ -258,9 +258,9 @@ static bool tiles_write_seen(struct tiles_answer *answer, const uint32_t *tracks
 {
 	bool whole = true;
 
-	answer->label = SS_ARENA_NEW(scratch, uint32_t, (size_t)answer->scan.count + 1);
-	if (!answer->label || !labels_init(&answer->labels, answer->index->trace,
-					   answer->scan.count, scratch->memory))
+	if (!SS_ALLOC(scratch, answer->label, (size_t)answer->scan.count + 1) ||
+	    !labels_init(&answer->labels, answer->index->trace, answer->scan.count,
+			 scratch->memory))
 		return false;
 	for (uint32_t i = 0; i < answer->scan.count && whole; i++)
 		whole = tiles_add_label(answer, i);

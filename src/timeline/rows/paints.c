@@ -221,8 +221,8 @@ static enum ss_status paints_make_groups(struct ss_index *index, enum ss_paint_b
 	uint8_t *hues = NULL;
 
 	ss_arena_init(&scratch, index->memory);
-	groups.of_row = SS_ARENA_NEW(&scratch, uint32_t, (size_t)index->trace->slices.count + 1);
-	if (!groups.of_row || !ss_strings_init(&groups.names, index->memory) ||
+	if (!SS_ALLOC(&scratch, groups.of_row, (size_t)index->trace->slices.count + 1) ||
+	    !ss_strings_init(&groups.names, index->memory) ||
 	    !ss_strings_init(&out->names, index->memory))
 		status = ss_fail_memory(err, "the colours");
 	if (status == SS_OK)
