@@ -17,6 +17,9 @@
 
 #define SS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Before a variable: `release` is called with its address where its block is left. */
+#define SS_OWNED(release) __attribute__((cleanup(release)))
+
 /* Fills `err` and returns `code`: `return ss_fail(err, SS_ERR_IO, "cannot ...")`. */
 __attribute__((format(printf, 3, 4))) enum ss_status ss_fail(struct ss_error *err,
 							     enum ss_status code,

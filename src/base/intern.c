@@ -23,8 +23,7 @@ static bool slots_grow(struct ss_memory *memory, uint32_t **slots, uint32_t *slo
 
 	if (wanted < *slot_count)
 		return false;
-	fresh = ss_memory_resize(memory, NULL, 0, (size_t)wanted * sizeof(*fresh));
-	if (!fresh)
+	if (!SS_MEMORY_NEW(memory, fresh, wanted))
 		return false;
 	memset(fresh, 0, (size_t)wanted * sizeof(*fresh));
 	ss_memory_free(memory, *slots, (size_t)*slot_count * sizeof(**slots));

@@ -59,6 +59,10 @@ struct ss_arena {
 void ss_arena_init(struct ss_arena *arena, struct ss_memory *memory);
 void ss_arena_release(struct ss_arena *arena);
 
+/* Declares the arena of a block of code: it is released where the block is left. */
+#define SS_SCRATCH(name, account) \
+	SS_OWNED(ss_arena_release) struct ss_arena name = { .memory = (account) }
+
 /* Returns zeroed memory for `count` items of `size`, or NULL at the limit. */
 SS_MUST_USE
 void *ss_arena_alloc(struct ss_arena *arena, size_t count, size_t size);
@@ -73,8 +77,7 @@ char *ss_arena_copy(struct ss_arena *arena, const char *text, size_t length);
 #define SS_ARENA_NEW(arena, type, count) ((type *)ss_arena_alloc((arena), (count), sizeof(type)))
 
 /* Makes `items` point to a new array, of zeros; NULL, which is false, at the limit. */
-#define SS_ALLOC(arena, items, count) \
-	((items) = ss_arena_alloc((arena), (count), sizeof(*(items))))
+#define SS_ALLOC(arena, items, count) ((items) = ss_arena_alloc((arena), (count), sizeof(*(items))))
 
 /*
  * Makes sure that a growing array, `struct { T *items; uint32_t count, capacity; }`,
@@ -89,6 +92,10 @@ bool ss_memory_reserve(struct ss_memory *memory, void **items, uint32_t *capacit
 	ss_memory_reserve((memory), (void **)&(items), &(capacity), (wanted), sizeof(*(items)))
 #define SS_GROW(memory, items, capacity, count) \
 	SS_RESERVE(memory, items, capacity, (size_t)(count) + 1)
+
+/* Makes `items` point to a new array, which is not cleared; NULL, which is false, at the limit. */
+#define SS_MEMORY_NEW(memory, items, count) \
+	((items) = ss_memory_resize((memory), NULL, 0, (size_t)(count) * sizeof(*(items))))
 
 /* Frees an array that has `capacity` items. */
 #define SS_FREE(memory, items, capacity) \

@@ -6,6 +6,8 @@
 #ifndef SS_BASE_SORT_H
 #define SS_BASE_SORT_H
 
+#include <stdlib.h>
+
 #include "base/memory.h"
 
 /*
@@ -23,12 +25,23 @@
                                                       \
 		keys return 0;                        \
 	}
-#define SS_ASCENDING(key)     \
-	if (x->key != y->key) \
-		return x->key < y->key ? -1 : 1;
-#define SS_DESCENDING(key)    \
-	if (x->key != y->key) \
-		return x->key > y->key ? -1 : 1;
+#define SS_ASCENDING(key)         \
+	if ((x->key) != (y->key)) \
+		return (x->key) < (y->key) ? -1 : 1;
+#define SS_DESCENDING(key)        \
+	if ((x->key) != (y->key)) \
+		return (x->key) > (y->key) ? -1 : 1;
+/* A key that a function compares: SS_ORDERED(strcmp, name) */
+#define SS_ORDERED(compare, key)                      \
+	{                                             \
+		int order_ = compare(x->key, y->key); \
+		if (order_ != 0)                      \
+			return order_;                \
+	}
+
+/* Sorts an array that may be empty, and NULL then, which qsort() does not allow. */
+#define SS_SORT(items, count, compare) \
+	((count) ? qsort((items), (count), sizeof(*(items)), (compare)) : (void)0)
 
 /* Comparators for arrays of int64_t, uint32_t, double and const char *. */
 int ss_sort_compare_int64(const void *a, const void *b);

@@ -12,6 +12,9 @@
 
 #include "base/error.h"
 
+/* Declares an empty text that is released where its block is left. */
+#define SS_TEXT(name) SS_OWNED(ss_text_release) struct ss_text name = { 0 }
+
 bool ss_text_grow(struct ss_text *text, size_t more);
 
 /*

@@ -117,7 +117,7 @@ static bool dictionary_grow_slots(struct ss_dictionary *dictionary, struct ss_me
 	for (uint32_t i = 0; i < before_count; i++)
 		if (before[i].number)
 			dictionary_put_slot(dictionary, before[i]);
-	ss_memory_free(memory, before, before_count * sizeof(*before));
+	SS_FREE(memory, before, before_count);
 	return true;
 }
 
@@ -184,8 +184,7 @@ void ss_dictionary_release(struct ss_dictionary *dictionary, struct ss_memory *m
 {
 	ss_buffer_release(memory, &dictionary->offsets);
 	ss_buffer_release(memory, &dictionary->bytes);
-	ss_memory_free(memory, dictionary->slots,
-		       dictionary->slot_count * sizeof(*dictionary->slots));
+	SS_FREE(memory, dictionary->slots, dictionary->slot_count);
 	*dictionary = (struct ss_dictionary){ 0 };
 }
 

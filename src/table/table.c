@@ -23,7 +23,7 @@ void ss_table_release(struct ss_table *table)
 		return;
 	for (uint32_t i = 0; i < table->cells_count; i++)
 		ss_cells_release(&table->cells[i], memory);
-	ss_memory_free(memory, table->cells, table->cells_count * sizeof(*table->cells));
+	SS_FREE(memory, table->cells, table->cells_count);
 	*table = (struct ss_table){ 0 };
 }
 
@@ -48,9 +48,7 @@ static bool table_make_cells(struct ss_table *table)
 
 	if (table->cells)
 		return true;
-	table->cells = ss_memory_resize(table->arena->memory, NULL, 0,
-					count * sizeof(*table->cells));
-	if (!table->cells)
+	if (!SS_MEMORY_NEW(table->arena->memory, table->cells, count))
 		return false;
 	table->cells_count = count;
 	for (uint32_t i = 0; i < count; i++)
@@ -378,8 +376,7 @@ bool ss_table_fold(struct ss_table *table)
 
 	while (slot_count < table->row_count * 2)
 		slot_count *= 2;
-	slots = SS_ARENA_NEW(table->arena, uint32_t, slot_count);
-	if (!slots)
+	if (!SS_ALLOC(table->arena, slots, slot_count))
 		return false;
 	for (uint32_t i = 0; i < table->row_count; i++) {
 		uint32_t slot = (uint32_t)(fold_hash_keys(table, i) >> 32) & (slot_count - 1);

@@ -89,6 +89,9 @@ struct ss_cell {
 	uint32_t column_count;                                            \
 	bool rankless; /* not about files: the first column is one like the others */
 
+/* In a schema: its columns, which are an array. */
+#define SS_TABLE_COLUMNS(array) .columns = (array), .column_count = SS_COUNT(array)
+
 /* What a table knows of its view. */
 struct ss_table_schema {
 	SS_TABLE_SCHEMA

@@ -28,6 +28,10 @@ struct ss_cover {
 void ss_cover_init(struct ss_cover *cover, struct ss_memory *memory);
 void ss_cover_release(struct ss_cover *cover);
 
+/* Declares an empty set that is released where its block is left. */
+#define SS_COVER(name, account) \
+	SS_OWNED(ss_cover_release) struct ss_cover name = { .memory = (account) }
+
 /* Adds an interval that starts no earlier than those before it; empty ones are left out. */
 void ss_cover_add(struct ss_cover *cover, int64_t start_ns, int64_t end_ns);
 

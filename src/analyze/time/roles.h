@@ -53,6 +53,7 @@ bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *
 /* Takes hidden time out: compute hides communication, and both hide copies. */
 void ss_device_cover_expose(struct ss_device_cover *cover);
 void ss_device_cover_release(struct ss_device_cover *cover);
+#define SS_DEVICE_COVER SS_OWNED(ss_device_cover_release) struct ss_device_cover
 
 /* The streams of a device, as tracks; SS_NO_ROW: no more. */
 uint32_t ss_stream_first(const struct ss_trace *trace, int64_t device);
