@@ -327,9 +327,8 @@ static bool convert_devices(struct trace_conversion *making)
 	struct ss_snapshot *out = making->out;
 	uint32_t capacity = making->pools.count, number = 0;
 
-	out->traces = ss_memory_resize(out->memory, NULL, 0, capacity * sizeof(*out->traces));
-	out->traced = ss_memory_resize(out->memory, NULL, 0, capacity * sizeof(*out->traced));
-	if (!out->traces || !out->traced) {
+	if (!SS_MEMORY_NEW(out->memory, out->traces, capacity) ||
+	    !SS_MEMORY_NEW(out->memory, out->traced, capacity)) {
 		SS_FREE(out->memory, out->traces, capacity);
 		SS_FREE(out->memory, out->traced, capacity);
 		out->traces = NULL;

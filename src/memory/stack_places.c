@@ -13,9 +13,7 @@
 
 static bool text_contains(const char *text, size_t length, const char *part)
 {
-	size_t part_length = strlen(part);
-
-	return length >= part_length && ss_text_has(text, length, part, part_length);
+	return ss_text_has(text, length, part, strlen(part));
 }
 
 /* Whether a file's path has a part in it; Windows writes its slashes the other way. */
@@ -312,7 +310,7 @@ static uint32_t frame_call_text(struct ss_snapshot_places *spots,
 
 static bool look_at_frames(struct ss_snapshot_places *spots)
 {
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	bool whole = true;
 
 	for (uint32_t i = 0; i < spots->frame_count && whole; i++) {
@@ -329,7 +327,6 @@ static bool look_at_frames(struct ss_snapshot_places *spots)
 			spots->frame_call[i] = frame_call_text(spots, &parts, i);
 		whole = whole && spots->frame_call[i] != SS_NO_ID;
 	}
-	ss_text_release(&text);
 	return whole;
 }
 

@@ -209,7 +209,7 @@ void ss_snapshot_add_stack(const struct ss_snapshot_subject *subject, uint32_t s
 const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
 			      struct ss_table *out)
 {
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	const char *cell = NULL;
 
 	ss_snapshot_add_stack(subject, stack, &text);
@@ -217,7 +217,6 @@ const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_
 		out->failed = true;
 	else if (text.length)
 		cell = ss_table_copy(out, text.data);
-	ss_text_release(&text);
 	return cell;
 }
 

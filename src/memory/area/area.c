@@ -8,7 +8,6 @@
  */
 #include "memory/area/area.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -135,7 +134,7 @@ static void area_choose_series(struct area_making *making)
 			making->holders[found] = making->holders[i];
 			making->holders[found++].id = i;
 		}
-	qsort(making->holders, found, sizeof(*making->holders), area_holder_compare);
+	SS_SORT(making->holders, found, area_holder_compare);
 	area->series_count = found < SS_AREA_SERIES_MAX ? found : SS_AREA_SERIES_MAX;
 	memset(making->series, (int)area->series_count, making->count);
 	for (uint32_t i = 0; i < area->series_count; i++) {
@@ -282,7 +281,7 @@ static void choose_categories(struct ss_area *area)
 			if (curve->points[i].bytes[k] > holders[k].most_bytes)
 				holders[k].most_bytes = curve->points[i].bytes[k];
 	}
-	qsort(holders, SS_CURVE_COUNT, sizeof(*holders), area_holder_compare);
+	SS_SORT(holders, SS_CURVE_COUNT, area_holder_compare);
 	for (int k = 0; k < SS_CURVE_COUNT && holders[k].most_bytes > 0; k++)
 		area->series[area->series_count++] = (struct ss_area_series){
 			.id = holders[k].id, .most_bytes = holders[k].most_bytes

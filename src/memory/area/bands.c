@@ -5,8 +5,6 @@
  */
 #include "memory/area/bands.h"
 
-#include <stdlib.h>
-
 #include "base/search.h"
 #include "base/sort.h"
 #include "memory/events/pools.h"
@@ -36,7 +34,7 @@ static void bands_keep_largest(struct band_selection *work)
 
 	if (bands->count <= work->most)
 		return;
-	qsort(bands->items, bands->count, sizeof(*bands->items), band_compare_bytes);
+	SS_SORT(bands->items, bands->count, band_compare_bytes);
 	bands->count = work->most;
 	work->floor_bytes = bands->items[bands->count - 1].bytes;
 }
@@ -143,8 +141,7 @@ static void bands_choose(struct band_selection *work)
 		}
 	}
 	bands_keep_largest(work);
-	if (bands->count)
-		qsort(bands->items, bands->count, sizeof(*bands->items), band_compare_order);
+	SS_SORT(bands->items, bands->count, band_compare_order);
 }
 
 /* --- where ------------------------------------------------------------------------ */
@@ -217,9 +214,7 @@ static bool bands_place(struct band_selection *work, struct pile *pile)
 								 pile->bytes);
 		bands->smaller_count[pixel] -= pile->count;
 	}
-	if (bands->point_count)
-		qsort(bands->points, bands->point_count, sizeof(*bands->points),
-		      band_point_compare);
+	SS_SORT(bands->points, bands->point_count, band_point_compare);
 	for (uint32_t i = 0; i < bands->count; i++) {
 		bands->items[i].first_point = at;
 		at += bands->items[i].point_count;
@@ -232,15 +227,10 @@ static bool bands_allocate(struct ss_bands *bands, uint32_t most)
 	size_t pixels = bands->pixel_count;
 
 	bands->capacity = 2 * most;
-	bands->items = ss_memory_resize(bands->memory, NULL, 0,
-					bands->capacity * sizeof(*bands->items));
-	bands->loose_bytes = ss_memory_resize(bands->memory, NULL, 0,
-					      pixels * sizeof(*bands->loose_bytes));
-	bands->smaller_bytes = ss_memory_resize(bands->memory, NULL, 0,
-						pixels * sizeof(*bands->smaller_bytes));
-	bands->smaller_count = ss_memory_resize(bands->memory, NULL, 0,
-						pixels * sizeof(*bands->smaller_count));
-	return bands->items && bands->loose_bytes && bands->smaller_bytes && bands->smaller_count;
+	return SS_MEMORY_NEW(bands->memory, bands->items, bands->capacity) &&
+	       SS_MEMORY_NEW(bands->memory, bands->loose_bytes, pixels) &&
+	       SS_MEMORY_NEW(bands->memory, bands->smaller_bytes, pixels) &&
+	       SS_MEMORY_NEW(bands->memory, bands->smaller_count, pixels);
 }
 
 enum ss_status ss_bands_make(struct ss_bands *bands, const struct ss_area *area,
@@ -251,20 +241,17 @@ enum ss_status ss_bands_make(struct ss_bands *bands, const struct ss_area *area,
 		.bands = bands, .area = area, .pixels = pixels, .most = most
 	};
 	struct pile pile = { 0 };
-	struct ss_arena scratch;
-	bool whole;
+	SS_SCRATCH(scratch, area->memory);
 
 	*bands = (struct ss_bands){ .memory = area->memory, .pixel_count = pixel_count };
-	ss_arena_init(&scratch, area->memory);
-	whole = bands_allocate(bands, most);
-	if (whole) {
-		bands_choose(&work);
-		pile.present = SS_ARENA_NEW(&scratch, uint32_t, (size_t)bands->count + 1);
-		pile.offsets = SS_ARENA_NEW(&scratch, int64_t, (size_t)bands->count + 1);
-		whole = pile.present && pile.offsets && bands_place(&work, &pile);
-	}
-	ss_arena_release(&scratch);
-	return whole ? SS_OK : ss_fail_memory(err, "the bands of allocations");
+	if (!bands_allocate(bands, most))
+		return ss_fail_memory(err, "the bands of allocations");
+	bands_choose(&work);
+	return SS_ALLOC(&scratch, pile.present, (size_t)bands->count + 1) &&
+			       SS_ALLOC(&scratch, pile.offsets, (size_t)bands->count + 1) &&
+			       bands_place(&work, &pile)
+		       ? SS_OK
+		       : ss_fail_memory(err, "the bands of allocations");
 }
 
 void ss_bands_release(struct ss_bands *bands)

@@ -203,29 +203,23 @@ static bool find_alloc_owners(struct ss_allocs *allocs)
 {
 	const struct ss_trace *trace = allocs->trace;
 	size_t rows = (size_t)trace->device_from + 1;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, allocs->memory);
 	struct alloc_owners owners;
 	uint8_t *kinds;
-	bool whole;
 
-	ss_arena_init(&scratch, allocs->memory);
-	owners.walks = SS_ARENA_NEW(&scratch, struct ss_allocs_walk,
-				    (size_t)trace->track_count + 1);
-	owners.inner = SS_ARENA_NEW(&scratch, uint32_t, rows);
-	owners.up = SS_ARENA_NEW(&scratch, uint32_t, rows);
-	owners.holder = SS_ARENA_NEW(&scratch, uint32_t, rows);
-	kinds = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
-	whole = owners.walks && owners.inner && owners.up && owners.holder && kinds;
-	if (whole)
-		find_ops_around(trace, &owners, kinds);
-	for (uint32_t i = 0; whole && i < trace->track_count; i++)
+	if (!SS_ALLOC(&scratch, owners.walks, (size_t)trace->track_count + 1) ||
+	    !SS_ALLOC(&scratch, owners.inner, rows) || !SS_ALLOC(&scratch, owners.up, rows) ||
+	    !SS_ALLOC(&scratch, owners.holder, rows) ||
+	    !SS_ALLOC(&scratch, kinds, (size_t)trace->names.count + 1))
+		return false;
+	find_ops_around(trace, &owners, kinds);
+	for (uint32_t i = 0; i < trace->track_count; i++)
 		owners.walks[i].open = SS_NO_ROW;
-	for (uint32_t i = 0; whole && i < allocs->event_count; i++) {
+	for (uint32_t i = 0; i < allocs->event_count; i++) {
 		find_event_owner(allocs, &owners, i);
 		inherit_owner(allocs, i);
 	}
-	ss_arena_release(&scratch);
-	return whole;
+	return true;
 }
 
 enum ss_status ss_allocs_init(struct ss_allocs *allocs, const struct ss_trace *trace,

@@ -4,7 +4,6 @@
  * for leaks and fragmentation; a pass over the events that finds the operators responsible.
  */
 #include "memory/events/growth.h"
-#include <stdlib.h>
 
 #include "base/sort.h"
 
@@ -105,22 +104,15 @@ enum ss_status ss_growth_init(struct ss_growth *memories, const struct ss_allocs
 {
 	struct step_memory_counting work = { .allocs = allocs, .out = memories };
 	size_t count = (size_t)allocs->pools.count + 1;
-	struct ss_arena scratch;
-	bool whole;
+	SS_SCRATCH(scratch, allocs->memory);
 
 	*memories = (struct ss_growth){ .memory = allocs->memory };
-	ss_arena_init(&scratch, allocs->memory);
-	work.open = SS_ARENA_NEW(&scratch, uint32_t, count);
-	work.current_bytes = SS_ARENA_NEW(&scratch, int64_t, count);
-	whole = work.open && work.current_bytes && step_memories_count(&work);
-	ss_arena_release(&scratch);
-	if (!whole) {
+	if (!SS_ALLOC(&scratch, work.open, count) ||
+	    !SS_ALLOC(&scratch, work.current_bytes, count) || !step_memories_count(&work)) {
 		ss_growth_release(memories);
 		return ss_fail_memory(err, "the memory of steps");
 	}
-	if (memories->count)
-		qsort(memories->items, memories->count, sizeof(*memories->items),
-		      step_memory_compare);
+	SS_SORT(memories->items, memories->count, step_memory_compare);
 	return SS_OK;
 }
 
@@ -323,14 +315,12 @@ enum ss_status ss_leaks_blame(const struct ss_allocs *allocs, const uint32_t *li
 {
 	size_t pools = (size_t)allocs->pools.count + 1;
 	struct leak_holders holders = { .leaks = leaks };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, allocs->memory);
 	bool whole;
 
-	ss_arena_init(&scratch, allocs->memory);
-	holders.leak = SS_ARENA_NEW(&scratch, uint32_t, pools);
-	holders.left = SS_ARENA_NEW(&scratch, uint32_t, pools);
-	holders.step = SS_ARENA_NEW(&scratch, uint32_t, pools);
-	whole = holders.leak && holders.left && holders.step &&
+	whole = SS_ALLOC(&scratch, holders.leak, pools) &&
+		SS_ALLOC(&scratch, holders.left, pools) &&
+		SS_ALLOC(&scratch, holders.step, pools) &&
 		ss_records_init(&holders.keys, allocs->memory, sizeof(struct leak_holder_key));
 	for (uint32_t i = 0; whole && i < count; i++) {
 		holders.leak[leaks[i].pool] = i + 1;
@@ -341,6 +331,5 @@ enum ss_status ss_leaks_blame(const struct ss_allocs *allocs, const uint32_t *li
 		leak_holders_choose(&holders, leaks);
 	SS_FREE(allocs->memory, holders.items, holders.capacity);
 	ss_records_release(&holders.keys);
-	ss_arena_release(&scratch);
 	return whole ? SS_OK : ss_fail_memory(err, "what leaks");
 }

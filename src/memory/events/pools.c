@@ -99,20 +99,15 @@ enum ss_status ss_pools_init(struct ss_pools *pools, const struct ss_trace *trac
 			     struct ss_memory *memory, struct ss_error *err)
 {
 	size_t count = (size_t)trace->allocations.count + 1;
-	struct ss_records places;
-	bool whole;
+	SS_OWNED(ss_records_release) struct ss_records places = { 0 };
 
 	*pools = (struct ss_pools){ .trace = trace,
 				    .memory = memory,
 				    .event_count = trace->allocations.count };
-	if (!ss_records_init(&places, memory, sizeof(struct pool_key)))
-		return ss_fail_memory(err, "the memory of devices");
-	pools->pool = ss_memory_resize(memory, NULL, 0, count * sizeof(*pools->pool));
-	pools->total_bytes = ss_memory_resize(memory, NULL, 0, count * sizeof(*pools->total_bytes));
-	pools->order = ss_memory_resize(memory, NULL, 0, count * sizeof(*pools->order));
-	whole = pools->pool && pools->total_bytes && pools->order && find_pools(pools, &places);
-	ss_records_release(&places);
-	if (whole) {
+	if (ss_records_init(&places, memory, sizeof(struct pool_key)) &&
+	    SS_MEMORY_NEW(memory, pools->pool, count) &&
+	    SS_MEMORY_NEW(memory, pools->total_bytes, count) &&
+	    SS_MEMORY_NEW(memory, pools->order, count) && find_pools(pools, &places)) {
 		pools_order_events(pools);
 		return SS_OK;
 	}

@@ -46,9 +46,7 @@ static bool address_map_grow(struct ss_pointer_map *map)
 	larger.slot_count = map->slot_count ? map->slot_count * 2 : SLOTS_FIRST;
 	if (larger.slot_count < map->slot_count)
 		return false;
-	larger.slots = ss_memory_resize(map->memory, NULL, 0,
-					(size_t)larger.slot_count * sizeof(*larger.slots));
-	if (!larger.slots)
+	if (!SS_MEMORY_NEW(map->memory, larger.slots, larger.slot_count))
 		return false;
 	memset(larger.slots, 0, (size_t)larger.slot_count * sizeof(*larger.slots));
 	for (uint32_t i = 0; i < map->slot_count; i++)

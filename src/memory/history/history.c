@@ -5,7 +5,6 @@
  */
 #include "memory/history/history.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -144,8 +143,7 @@ static bool share_segments(struct ss_history *history, struct device_index *inde
 
 	for (uint32_t i = 0; i < snapshot->segment_count; i++)
 		order[i] = (struct placed_segment){ snapshot->segments[i].address, i };
-	if (snapshot->segment_count)
-		qsort(order, snapshot->segment_count, sizeof(*order), placed_segment_compare);
+	SS_SORT(order, snapshot->segment_count, placed_segment_compare);
 	for (uint32_t i = 0; i < history->device_count; i++) {
 		struct ss_device_memory *device = &history->devices[i];
 		uint32_t count = device->segment_count;
@@ -201,9 +199,7 @@ static bool history_find_devices(struct ss_history *history)
 		device->first = trace->first;
 		device->count = trace->count;
 	}
-	if (history->device_count)
-		qsort(history->devices, history->device_count, sizeof(*history->devices),
-		      device_memory_compare);
+	SS_SORT(history->devices, history->device_count, device_memory_compare);
 	order = ss_memory_resize(history->memory, NULL, 0, order_bytes);
 	whole = order && share_segments(history, &index, order);
 	ss_memory_free(history->memory, order, order_bytes);
@@ -314,11 +310,8 @@ static bool reserve_columns(struct ss_history *history)
 {
 	size_t count = (size_t)history->snapshot->events.count + 1;
 
-	history->partner = ss_memory_resize(history->memory, NULL, 0,
-					    count * sizeof(*history->partner));
-	history->bytes = ss_memory_resize(history->memory, NULL, 0,
-					  count * sizeof(*history->bytes));
-	if (!history->partner || !history->bytes)
+	if (!SS_MEMORY_NEW(history->memory, history->partner, count) ||
+	    !SS_MEMORY_NEW(history->memory, history->bytes, count))
 		return false;
 	memset(history->partner, 0xff, count * sizeof(*history->partner));
 	memset(history->bytes, 0, count * sizeof(*history->bytes));

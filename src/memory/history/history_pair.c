@@ -7,7 +7,6 @@
  * the end and no event allocated existed then, too. The rows of a trace are matched already
  * (memory/from_trace.c).
  */
-#include <stdlib.h>
 
 #include "base/sort.h"
 #include "memory/events/pools.h"
@@ -212,8 +211,7 @@ enum ss_status ss_history_pair(struct ss_history *history, struct ss_device_memo
 	ss_pointer_map_release(&pairing.gone);
 	if (!whole)
 		return ss_fail_memory(err, "the history");
-	if (device->old_count)
-		qsort(device->old, device->old_count, sizeof(*device->old), old_block_compare);
+	SS_SORT(device->old, device->old_count, old_block_compare);
 	sum_old(snapshot, device);
 	return SS_OK;
 }

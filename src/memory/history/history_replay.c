@@ -9,7 +9,6 @@
  * What is kept apart is a setting and differs between versions, so both rules are tried: only
  * one of them leads to the blocks of the file.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -139,9 +138,7 @@ static bool reserved_sweep_edges(struct reserved_search *search)
 	int64_t depth = 0;
 	uint64_t from = 0;
 
-	if (search->edge_count)
-		qsort(search->edges, search->edge_count, sizeof(*search->edges),
-		      reserved_edge_compare);
+	SS_SORT(search->edges, search->edge_count, reserved_edge_compare);
 	for (uint32_t i = 0; i < search->edge_count;) {
 		uint64_t at = search->edges[i].address;
 		int64_t before = depth;
@@ -170,8 +167,8 @@ static bool reserved_find(struct reserved_ranges *out, const struct ss_history *
 		reserved_sweep_edges(&search);
 	ss_pointer_map_release(&seen);
 	SS_FREE(out->memory, search.edges, search.edge_capacity);
-	if (whole && out->count)
-		qsort(out->ranges, out->count, sizeof(*out->ranges), reserved_range_compare);
+	if (whole)
+		SS_SORT(out->ranges, out->count, reserved_range_compare);
 	return whole;
 }
 
@@ -245,9 +242,7 @@ static bool collect_starts(struct replay *replay)
 	if (!whole)
 		replay->starts = NULL;
 	ss_pointer_map_release(&first);
-	if (replay->start_count)
-		qsort(replay->starts, replay->start_count, sizeof(*replay->starts),
-		      allocation_start_compare);
+	SS_SORT(replay->starts, replay->start_count, allocation_start_compare);
 	return whole;
 }
 

@@ -4,8 +4,6 @@
  */
 #include "memory/holders/block_map.h"
 
-#include <stdlib.h>
-
 #include "base/search.h"
 #include "base/sort.h"
 
@@ -293,10 +291,10 @@ enum ss_status ss_block_map_make(struct ss_block_map *map,
 			       "the events do not match the recorded segments, so blocks are "
 			       "known only at the end");
 	whole = collect_edges(&work) && collect_used(&work);
-	if (whole && work.edge_count)
-		qsort(work.edges, work.edge_count, sizeof(*work.edges), map_edge_compare);
-	if (whole && work.used_count)
-		qsort(work.used, work.used_count, sizeof(*work.used), map_block_compare);
+	if (whole)
+		SS_SORT(work.edges, work.edge_count, map_edge_compare);
+	if (whole)
+		SS_SORT(work.used, work.used_count, map_block_compare);
 	whole = whole && map_sweep_edges(&work);
 	SS_FREE(map->memory, work.edges, work.edge_capacity);
 	SS_FREE(map->memory, work.used, work.used_capacity);

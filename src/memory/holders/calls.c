@@ -6,8 +6,6 @@
  */
 #include "memory/holders/calls.h"
 
-#include <stdlib.h>
-
 #include "base/sort.h"
 #include "memory/events/pools.h"
 
@@ -202,16 +200,13 @@ static enum ss_status checkpoint_try(const struct ss_snapshot_subject *subject,
 					   .open = NO_RUN,
 					   .active_bytes = device->first_active_bytes };
 	struct ss_memory *memory = subject->history->memory;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 
-	ss_arena_init(&scratch, memory);
-	trying.run_of = SS_ARENA_NEW(&scratch, uint32_t, (size_t)device->count + 1);
-	trying.seen = SS_ARENA_NEW(&scratch, uint32_t, (size_t)sight->capacity + 1);
-	trying.failed = !trying.run_of || !trying.seen;
+	trying.failed = !SS_ALLOC(&scratch, trying.run_of, (size_t)device->count + 1) ||
+			!SS_ALLOC(&scratch, trying.seen, (size_t)sight->capacity + 1);
 	if (!trying.failed)
 		trial_replay_events(&trying);
 	SS_FREE(memory, trying.runs, trying.run_capacity);
-	ss_arena_release(&scratch);
 	*saved_bytes = ss_amount_subtract(device->peak_active_bytes, trying.peak_bytes);
 	return trying.failed ? ss_fail_memory(err, "the runs of a call") : SS_OK;
 }
@@ -418,22 +413,14 @@ static bool calls_count_blocks(struct call_counting *counting)
 	for (uint32_t i = 0; i < counting->subject->snapshot->stacks.count; i++)
 		if (counting->counts[i] && !add_shares(counting, i))
 			return false;
-	if (counting->share_count)
-		qsort(counting->shares, counting->share_count, sizeof(*counting->shares),
-		      call_share_compare);
+	SS_SORT(counting->shares, counting->share_count, call_share_compare);
 	return true;
 }
 
 SS_COMPARATOR(call_compare_bytes, struct ss_call, SS_DESCENDING(bytes) SS_ASCENDING(line))
 
-static int call_compare_saving(const void *left, const void *right)
-{
-	const struct ss_call *a = left, *b = right;
-
-	if (a->saved_bytes != b->saved_bytes)
-		return a->saved_bytes > b->saved_bytes ? -1 : 1;
-	return call_compare_bytes(left, right);
-}
+SS_COMPARATOR(call_compare_saving, struct ss_call,
+	      SS_DESCENDING(saved_bytes) SS_DESCENDING(bytes) SS_ASCENDING(line))
 
 static bool calls_take_counted(struct call_counting *counting, struct ss_calls *calls)
 {
@@ -452,8 +439,7 @@ static bool calls_take_counted(struct call_counting *counting, struct ss_calls *
 		calls->items[calls->count++] = state->call;
 		from = i;
 	}
-	if (calls->count)
-		qsort(calls->items, calls->count, sizeof(*calls->items), call_compare_bytes);
+	SS_SORT(calls->items, calls->count, call_compare_bytes);
 	return true;
 }
 
@@ -493,8 +479,7 @@ static enum ss_status try_checkpoints(struct ss_calls *calls,
 		tried++;
 	}
 	ss_memory_free(calls->memory, inside, bytes);
-	if (calls->count)
-		qsort(calls->items, calls->count, sizeof(*calls->items), call_compare_saving);
+	SS_SORT(calls->items, calls->count, call_compare_saving);
 	return status;
 }
 
@@ -504,21 +489,17 @@ enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_su
 {
 	struct call_counting counting = { .subject = subject, .held = held };
 	size_t stacks = (size_t)subject->snapshot->stacks.count + 1;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, held->memory);
 	bool whole;
 
 	*calls = (struct ss_calls){ .memory = held->memory };
-	ss_arena_init(&scratch, held->memory);
 	ss_pointer_map_init(&counting.seen, held->memory);
-	counting.states = SS_ARENA_NEW(&scratch, struct call_state,
-				       (size_t)subject->spots->texts.count + 1);
-	counting.counts = SS_ARENA_NEW(&scratch, uint32_t, stacks);
-	counting.bytes = SS_ARENA_NEW(&scratch, int64_t, stacks);
-	whole = counting.states && counting.counts && counting.bytes &&
-		calls_count_blocks(&counting) && calls_take_counted(&counting, calls);
+	whole = SS_ALLOC(&scratch, counting.states, (size_t)subject->spots->texts.count + 1) &&
+		SS_ALLOC(&scratch, counting.counts, stacks) &&
+		SS_ALLOC(&scratch, counting.bytes, stacks) && calls_count_blocks(&counting) &&
+		calls_take_counted(&counting, calls);
 	SS_FREE(held->memory, counting.shares, counting.share_capacity);
 	ss_pointer_map_release(&counting.seen);
-	ss_arena_release(&scratch);
 	if (!whole)
 		return ss_fail_memory(err, "the calls");
 	/* without backward nothing is kept for it */

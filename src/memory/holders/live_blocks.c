@@ -4,9 +4,9 @@
  */
 #include "memory/holders/live_blocks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "memory/events/pools.h"
 
 static bool live_blocks_add(struct ss_live_blocks *held, struct ss_live_block block)
@@ -182,15 +182,8 @@ void ss_holders_add(struct ss_holders *tally, uint32_t id, int moment, int64_t b
 	}
 }
 
-static int tally_row_compare(const void *left, const void *right)
-{
-	const struct ss_holder *a = left, *b = right;
-
-	for (int i = 0; i < 2; i++)
-		if (a->bytes[i] != b->bytes[i])
-			return a->bytes[i] > b->bytes[i] ? -1 : 1;
-	return a->id < b->id ? -1 : a->id > b->id;
-}
+SS_COMPARATOR(tally_row_compare, struct ss_holder,
+	      SS_DESCENDING(bytes[0]) SS_DESCENDING(bytes[1]) SS_ASCENDING(id))
 
 void ss_holders_sort(struct ss_holders *tally)
 {
@@ -200,6 +193,5 @@ void ss_holders_sort(struct ss_holders *tally)
 		if (tally->rows[i].blocks[0] || tally->rows[i].blocks[1])
 			tally->rows[kept++] = tally->rows[i];
 	tally->count = kept;
-	if (kept)
-		qsort(tally->rows, kept, sizeof(*tally->rows), tally_row_compare);
+	SS_SORT(tally->rows, kept, tally_row_compare);
 }

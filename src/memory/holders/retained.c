@@ -4,7 +4,6 @@
  */
 #include "memory/holders/retained.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/sort.h"
@@ -144,8 +143,7 @@ static void order_lines(struct ss_retained *retained)
 		retained->lines[count++] = retained->lines[i];
 	}
 	retained->count = count;
-	if (count)
-		qsort(retained->lines, count, sizeof(*retained->lines), retained_line_compare);
+	SS_SORT(retained->lines, count, retained_line_compare);
 }
 
 static bool sum_lines(struct ss_retained *retained, const struct ss_snapshot_subject *subject,
@@ -180,10 +178,7 @@ enum ss_status ss_retained_init(struct ss_retained *retained,
 					  .count = subject->spots->texts.count,
 					  .capacity = subject->spots->texts.count };
 	retained->rounds.memory = retained->memory;
-	retained->lines = ss_memory_resize(retained->memory, NULL, 0,
-					   ((size_t)retained->capacity + 1) *
-						   sizeof(*retained->lines));
-	if (!retained->lines)
+	if (!SS_MEMORY_NEW(retained->memory, retained->lines, (size_t)retained->capacity + 1))
 		return ss_fail_memory(err, "what is kept");
 	memset(retained->lines, 0, ((size_t)retained->capacity + 1) * sizeof(*retained->lines));
 	if (ss_snapshot_steps_init(&retained->rounds, subject->history, device, subject->spots,

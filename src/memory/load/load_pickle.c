@@ -175,7 +175,7 @@ static enum ss_status root_add_setting(struct ss_snapshot_reader *reader,
 				       const struct ss_pair *pair, struct ss_error *err)
 {
 	struct ss_snapshot *out = reader->out;
-	struct ss_text value = { 0 };
+	SS_TEXT(value);
 	uint32_t id = SS_NO_ID;
 
 	if (!SS_GROW(out->memory, out->settings, out->setting_capacity, out->setting_count))
@@ -183,7 +183,6 @@ static enum ss_status root_add_setting(struct ss_snapshot_reader *reader,
 	print_pairs(reader, &pair->value, &value);
 	if (!ss_text_failed(&value))
 		id = ss_strings_add(&out->texts, value.data ? value.data : "", value.length);
-	ss_text_release(&value);
 	if (id == SS_NO_ID)
 		return ss_fail_memory(err, "the settings");
 	out->settings[out->setting_count++] = (struct ss_setting){ pair->key, id };

@@ -67,8 +67,7 @@ static bool stacks_grow_slots(struct ss_stacks *stacks)
 		return true;
 	if (wanted < stacks->slot_count)
 		return false;
-	slots = ss_memory_resize(stacks->memory, NULL, 0, (size_t)wanted * sizeof(*slots));
-	if (!slots)
+	if (!SS_MEMORY_NEW(stacks->memory, slots, wanted))
 		return false;
 	memset(slots, 0, (size_t)wanted * sizeof(*slots));
 	SS_FREE(stacks->memory, stacks->slots, stacks->slot_count);

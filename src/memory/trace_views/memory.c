@@ -113,7 +113,6 @@ const struct ss_view ss_view_memory = {
 	.name = "memory",
 	.summary = "Memory by device: peaks, reserved but unused memory, growth",
 	.empty = "Allocations are not recorded: use profile(profile_memory=True).",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.run = memory_run,
 };

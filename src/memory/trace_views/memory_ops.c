@@ -7,7 +7,6 @@
  * itself. Memory that is alive at the peak counts once: for the innermost operator that
  * does more than allocate. Devices only, or the CPU if there are none.
  */
-#include <stdlib.h>
 
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
@@ -201,12 +200,10 @@ static void memory_ops_add_rests(struct memory_op_counting *work)
 {
 	const struct ss_pools *pools = &work->allocs->pools;
 	uint32_t count = work->keys.count;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, work->allocs->memory);
 	int64_t *known_bytes;
 
-	ss_arena_init(&scratch, work->allocs->memory);
-	known_bytes = SS_ARENA_NEW(&scratch, int64_t, (size_t)pools->count + 1);
-	work->failed |= !known_bytes;
+	work->failed |= !SS_ALLOC(&scratch, known_bytes, (size_t)pools->count + 1);
 	for (uint32_t i = 0; !work->failed && i < count; i++) {
 		const struct memory_op_tally *tally = &work->tallies[i];
 
@@ -225,7 +222,6 @@ static void memory_ops_add_rests(struct memory_op_counting *work)
 		if (tally)
 			tally->at_peak_bytes = rest_bytes;
 	}
-	ss_arena_release(&scratch);
 }
 
 /* By device, then what held most at the peak, then what allocated most. */
@@ -344,37 +340,32 @@ static enum ss_status memory_ops_run(const struct ss_subject *subject, struct ss
 {
 	struct ss_memory *memory = out->arena->memory;
 	struct memory_op_counting work = { .trace = subject->trace, .group = subject->group };
-	enum ss_status status = ss_allocs_of_facts(subject->facts, &work.allocs, err);
 
-	if (status == SS_OK && work.group == BY_OP)
-		status = ss_facts_ops(subject->facts, &work.ops, err);
-	else if (status == SS_OK)
-		status = ss_facts_places(subject->facts, &work.places, err);
-	if (status == SS_OK && !memory_ops_prepare(&work, memory))
-		status = ss_fail_memory(err, "the memory of operators");
-	if (status == SS_OK) {
+	SS_TRY(ss_allocs_of_facts(subject->facts, &work.allocs, err));
+	if (work.group == BY_OP)
+		SS_TRY(ss_facts_ops(subject->facts, &work.ops, err));
+	else
+		SS_TRY(ss_facts_places(subject->facts, &work.places, err));
+	if (memory_ops_prepare(&work, memory)) {
 		memory_ops_count_events(&work);
 		memory_ops_add_rests(&work);
-		if (work.failed)
-			status = ss_fail_memory(err, "the memory of operators");
+	} else {
+		work.failed = true;
 	}
-	if (status == SS_OK) {
-		if (work.keys.count)
-			qsort(work.tallies, work.keys.count, sizeof(*work.tallies),
-			      memory_op_compare);
+	if (!work.failed) {
+		SS_SORT(work.tallies, work.keys.count, memory_op_compare);
 		memory_ops_add_rows(&work, out);
 		memory_ops_note(&work, out);
 	}
 	memory_ops_release(&work, memory);
-	return status;
+	return work.failed ? ss_fail_memory(err, "the memory of operators") : SS_OK;
 }
 
 const struct ss_view ss_view_memory_ops = {
 	.name = "memory-ops",
 	.summary = "Memory by operator, line or module: who allocates and holds it",
 	.empty = "Allocations are not recorded: use profile(profile_memory=True).",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "self_allocated_bytes self_allocations self_increase_bytes",
 	.basis = SS_BASIS_FILE,
 	.groups = { "op", "line", "module" },

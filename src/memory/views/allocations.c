@@ -8,7 +8,6 @@
  * in a forward() includes everything inside it, so nested calls count the same allocations
  * twice.
  */
-#include <stdlib.h>
 
 #include "base/sort.h"
 #include "memory/events/alloc.h"
@@ -283,12 +282,10 @@ static void held_add_sums(const struct held_listing *work, const struct held_sum
 
 static void held_add_rows(struct held_listing *work)
 {
-	if (work->count)
-		qsort(work->items, work->count, sizeof(*work->items), held_allocation_compare);
+	SS_SORT(work->items, work->count, held_allocation_compare);
 	for (uint32_t i = 0; i < work->count; i++)
 		held_add_allocation(work, &work->items[i]);
-	if (work->sum_count)
-		qsort(work->sums, work->sum_count, sizeof(*work->sums), held_sums_compare);
+	SS_SORT(work->sums, work->sum_count, held_sums_compare);
 	for (uint32_t i = 0; i < work->sum_count; i++)
 		if (work->sums[i].count)
 			held_add_sums(work, &work->sums[i]);
@@ -324,31 +321,26 @@ static enum ss_status held_run_device(struct held_listing *work, struct ss_arena
 static enum ss_status snapshot_allocations_run(const struct ss_snapshot_subject *subject,
 					       struct ss_table *out, struct ss_error *err)
 {
-	enum ss_status status = SS_OK;
-
-	for (uint32_t i = 0; i < subject->history->device_count && status == SS_OK; i++) {
+	for (uint32_t i = 0; i < subject->history->device_count; i++) {
 		struct held_listing work = { .subject = subject,
 					     .device = &subject->history->devices[i],
 					     .out = out };
-		struct ss_arena scratch;
+		SS_SCRATCH(scratch, subject->history->memory);
 
 		if (!work.device->count)
 			continue;
 		work.name = ss_snapshot_device_name(work.device, out);
-		ss_arena_init(&scratch, subject->history->memory);
-		status = held_run_device(&work, &scratch, err);
-		ss_arena_release(&scratch);
+		SS_TRY(held_run_device(&work, &scratch, err));
 	}
 	ss_snapshot_notes(subject, out);
-	return status;
+	return SS_OK;
 }
 
 const struct ss_view ss_snapshot_view_allocations = {
 	.name = "snapshot-allocations",
 	.summary = "Allocations by size times how long they were held",
 	.empty = "No events were recorded: call torch.cuda.memory._record_memory_history() first.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.groups = { "each", "line", "stack", "call" },
 	.rankless = true,
 	.run_snapshot = snapshot_allocations_run,

@@ -4,9 +4,9 @@
  *
  * Lines are matched by their text, over all devices, at the end of both snapshots.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "memory/events/pools.h"
 #include "memory/holders/live_blocks.h"
 
@@ -71,25 +71,20 @@ static enum ss_status diff_add_side(struct diff_counting *work,
 				    const struct ss_snapshot_subject *subject, int side,
 				    struct ss_error *err)
 {
-	enum ss_status status = SS_OK;
-	struct ss_arena scratch;
-	bool whole;
+	SS_SCRATCH(scratch, work->memory);
 
-	ss_arena_init(&scratch, work->memory);
-	work->known = SS_ARENA_NEW(&scratch, uint32_t, (size_t)subject->snapshot->stacks.count + 1);
-	whole = work->known != NULL;
-	for (uint32_t i = 0; i < subject->history->device_count && whole && status == SS_OK; i++) {
-		struct ss_live_blocks held = { 0 };
+	if (!SS_ALLOC(&scratch, work->known, (size_t)subject->snapshot->stacks.count + 1))
+		return ss_fail_memory(err, "the lines");
+	for (uint32_t i = 0; i < subject->history->device_count; i++) {
+		SS_OWNED(ss_live_blocks_release) struct ss_live_blocks held = { 0 };
 
-		status = ss_live_blocks_init(&held, subject, &subject->history->devices[i],
-					     SS_LIVE_AT_END, err);
-		for (uint32_t k = 0; status == SS_OK && k < held.count && whole; k++)
-			whole = diff_add_block(work, subject, &held.items[k], side);
-		if (status == SS_OK)
-			ss_live_blocks_release(&held);
+		SS_TRY(ss_live_blocks_init(&held, subject, &subject->history->devices[i],
+					   SS_LIVE_AT_END, err));
+		for (uint32_t k = 0; k < held.count; k++)
+			if (!diff_add_block(work, subject, &held.items[k], side))
+				return ss_fail_memory(err, "the lines");
 	}
-	ss_arena_release(&scratch);
-	return whole ? status : ss_fail_memory(err, "the lines");
+	return SS_OK;
 }
 
 static int64_t diff_change(const struct diff_line *line)
@@ -111,8 +106,7 @@ static int diff_line_compare(const void *left, const void *right)
 
 static void diff_add_rows(struct diff_counting *work, struct ss_table *out)
 {
-	if (work->count)
-		qsort(work->items, work->count, sizeof(*work->items), diff_line_compare);
+	SS_SORT(work->items, work->count, diff_line_compare);
 	for (uint32_t i = 0; i < work->count; i++) {
 		const struct diff_line *line = &work->items[i];
 		const char *text = ss_strings_text(&work->lines, line->id);
@@ -157,8 +151,7 @@ const struct ss_view ss_snapshot_view_diff = {
 	.name = "snapshot-diff",
 	.summary = "What holds more or less memory than in another snapshot",
 	.empty = "Neither snapshot holds any memory.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "change_bytes before_bytes after_bytes before_blocks after_blocks",
 	.rankless = true,
 	.run_snapshot = diff_run,

@@ -195,17 +195,15 @@ static enum ss_status holders_run(const struct ss_snapshot_subject *subject, str
 	for (uint32_t i = 0; i < subject->history->device_count && status == SS_OK; i++) {
 		struct holder_listing work = { .subject = subject,
 					       .device = &subject->history->devices[i] };
-		struct ss_arena scratch;
+		SS_SCRATCH(scratch, subject->history->memory);
 
 		work.held[0].memory = work.held[1].memory = subject->history->memory;
 		work.tally.memory = work.calls.memory = subject->history->memory;
-		ss_arena_init(&scratch, subject->history->memory);
 		status = holders_run_device(&work, &scratch, out, err);
 		ss_holders_release(&work.tally);
 		ss_calls_release(&work.calls);
 		ss_live_blocks_release(&work.held[0]);
 		ss_live_blocks_release(&work.held[1]);
-		ss_arena_release(&scratch);
 	}
 	ss_snapshot_notes(subject, out);
 	return status;
@@ -215,8 +213,7 @@ const struct ss_view ss_snapshot_view_holders = {
 	.name = "snapshot-holders",
 	.summary = "What holds memory at the peak and at the end",
 	.empty = "No memory is held.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "peak_bytes peak_blocks end_bytes end_blocks",
 	.nested = 1u << BY_CALL,
 	.groups = { "line", "stack", "category", "call" },

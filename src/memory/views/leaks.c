@@ -86,8 +86,7 @@ const struct ss_view ss_snapshot_view_leaks = {
 	.name = "snapshot-leaks",
 	.summary = "Memory that was never freed, growing lines first",
 	.empty = "Everything that was allocated in the recorded events was freed.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.rankless = true,
 	.run_snapshot = leaks_run,
 };

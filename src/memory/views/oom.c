@@ -115,8 +115,7 @@ const struct ss_view ss_snapshot_view_oom = {
 	.name = "snapshot-oom",
 	.summary = "Failed allocations: why, and what would have helped",
 	.empty = "No allocation failed in the recorded events.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.rankless = true,
 	.run_snapshot = oom_run,
 };

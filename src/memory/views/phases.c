@@ -287,7 +287,7 @@ static void phases_note(const struct phase_listing *work)
 {
 	const char *name = ss_snapshot_device_name(work->device, work->out);
 	const struct phase_spell *all = work->all;
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 
 	if (all[FORWARD].peak_row == SS_NO_ROW && all[BACKWARD].peak_row == SS_NO_ROW &&
 	    all[OPTIMIZER].peak_row == SS_NO_ROW) {
@@ -309,7 +309,6 @@ static void phases_note(const struct phase_listing *work)
 	work->out->failed = work->out->failed || ss_text_failed(&text);
 	if (text.data)
 		ss_table_note(work->out, "Device %s: memory peaks in %s", name, text.data);
-	ss_text_release(&text);
 }
 
 static enum ss_status snapshot_phases_run(const struct ss_snapshot_subject *subject,
@@ -345,8 +344,7 @@ const struct ss_view ss_snapshot_view_phases = {
 	.name = "snapshot-phases",
 	.summary = "Memory peaks in forward, backward and optimizer",
 	.empty = "No events were recorded: call torch.cuda.memory._record_memory_history() first.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.groups = { "phase", "step" },
 	.rankless = true,
 	.run_snapshot = snapshot_phases_run,

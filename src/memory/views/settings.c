@@ -54,8 +54,7 @@ const struct ss_view ss_snapshot_view_settings = {
 	.name = "snapshot-settings",
 	.summary = "Allocator settings",
 	.empty = "The snapshot has no settings: it is from PyTorch before 2.1, or written by C++.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.rankless = true,
 	.run_snapshot = settings_run,
 };

@@ -138,8 +138,7 @@ const struct ss_view ss_snapshot_view_summary = {
 	.name = "snapshot-summary",
 	.summary = "Memory of each device: reserved, allocated, fragmentation, peak",
 	.empty = "The snapshot holds no memory.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.rankless = true,
 	.run_snapshot = summary_run,
 };

@@ -361,41 +361,35 @@ static void timeline_draw_curve(const struct timeline_drawing *work)
 static enum ss_status timeline_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
 				   struct ss_error *err)
 {
-	enum ss_status status = SS_OK;
-
 	if (subject->snapshot->curve.count) {
 		struct timeline_drawing work = { .subject = subject, .out = out };
 
 		work.peak_bytes = ss_snapshot_curve_peak(subject->snapshot, NULL);
 		timeline_draw_curve(&work);
 	}
-	for (uint32_t i = 0; i < subject->history->device_count && status == SS_OK; i++) {
+	for (uint32_t i = 0; i < subject->history->device_count; i++) {
 		struct timeline_drawing work = { .subject = subject,
 						 .device = &subject->history->devices[i],
 						 .out = out };
-		struct ss_arena scratch;
+		SS_SCRATCH(scratch, subject->history->memory);
 
 		work.name = ss_snapshot_device_name(work.device, out);
 		work.peak_bytes = work.device->peak_active_bytes;
 		if (!work.device->count)
 			continue;
-		ss_arena_init(&scratch, subject->history->memory);
 		if (subject->group >= BY_LINE)
-			status = timeline_find_slots(&work, &scratch, err);
-		if (status == SS_OK)
-			timeline_draw(&work);
-		ss_arena_release(&scratch);
+			SS_TRY(timeline_find_slots(&work, &scratch, err));
+		timeline_draw(&work);
 	}
 	ss_snapshot_notes(subject, out);
-	return status;
+	return SS_OK;
 }
 
 const struct ss_view ss_snapshot_view_timeline = {
 	.name = "snapshot-timeline",
 	.summary = "Active memory over time, by category, line or stack",
 	.empty = "No events were recorded: call torch.cuda.memory._record_memory_history() first.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.groups = { "coarse", "fine", "all", "line", "stack" },
 	.rankless = true,
 	.run_snapshot = timeline_run,
