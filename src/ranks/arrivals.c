@@ -488,13 +488,12 @@ static bool collect_arrivals(struct arrival_finder *finder, struct ss_cover sets
 
 	if (!whole || !digest->arrival_count)
 		return whole;
-	qsort(digest->arrivals, digest->arrival_count, sizeof(*digest->arrivals),
-	      arrival_compare_start);
+	SS_SORT(digest->arrivals, digest->arrival_count, arrival_compare_start);
 	infer_orphan_kinds(digest, finder);
-	finder->own_ns = SS_ARENA_NEW(finder->scratch, int64_t,
-				      (size_t)digest->arrival_count * SS_OWN_PARTS);
-	whole = finder->own_ns && group_unlabeled_arrivals(finder) &&
-		find_own_covers(finder, sets) && find_releases(finder);
+	whole = SS_ALLOC(finder->scratch, finder->own_ns,
+			 (size_t)digest->arrival_count * SS_OWN_PARTS) &&
+		group_unlabeled_arrivals(finder) && find_own_covers(finder, sets) &&
+		find_releases(finder);
 	for (int part = 0; whole && part < SS_OWN_PARTS; part++)
 		whole = share_own_part(finder, &sets[part], part);
 	return whole && add_unknown_idle(finder);
@@ -507,11 +506,9 @@ bool ss_digest_find_arrivals(struct ss_digest *digest, const struct ss_trace *tr
 	struct ss_cover sets[SS_OWN_PARTS];
 	bool whole;
 
-	finder.track_groups = SS_ARENA_NEW(scratch, uint32_t, (size_t)trace->track_count + 1);
-	finder.has_arrivals = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->track_count + 1);
-	finder.known = SS_ARENA_NEW(scratch, struct known_group,
-				    2 * ((size_t)trace->comm_args.count + 1));
-	whole = finder.track_groups && finder.has_arrivals && finder.known &&
+	whole = SS_ALLOC(scratch, finder.track_groups, (size_t)trace->track_count + 1) &&
+		SS_ALLOC(scratch, finder.has_arrivals, (size_t)trace->track_count + 1) &&
+		SS_ALLOC(scratch, finder.known, 2 * ((size_t)trace->comm_args.count + 1)) &&
 		ss_records_init(&finder.groups, digest->memory, sizeof(struct group_key));
 	for (uint32_t i = 0; whole && i <= trace->track_count; i++)
 		finder.track_groups[i] = NO_GROUP;

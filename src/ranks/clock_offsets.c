@@ -440,7 +440,7 @@ static void find_clock_drift(struct clock_solver *solver, uint32_t node, struct 
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		points[i] = (struct drift_point){ solver->moments[i], solver->values[i] };
-	qsort(points, count, sizeof(*points), drift_point_compare);
+	SS_SORT(points, count, drift_point_compare);
 	ppb = estimate_drift(solver, points, count);
 	for (uint32_t i = ranks->from[node]; i < ranks->from[node + 1]; i++) {
 		joined->clocks[ranks->items[i]].drift_ppb = ppb;
@@ -519,39 +519,31 @@ bool ss_joined_set_clocks(struct ss_joined *joined)
 {
 	struct clock_solver solver = { .joined = joined };
 	size_t total = (size_t)joined->member_count + joined->rank_count + 1;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, joined->memory);
 	struct drift_point *points;
-	bool whole;
+	size_t ranks = (size_t)joined->rank_count + 1, calls = (size_t)joined->collective_count + 1;
 
-	ss_arena_init(&scratch, joined->memory);
-	joined->clocks = SS_ARENA_NEW(&joined->arena, struct ss_clock,
-				      (size_t)joined->rank_count + 1);
 	solver.scratch = &scratch;
-	solver.node_of = SS_ARENA_NEW(&scratch, uint32_t, total);
-	solver.queue = SS_ARENA_NEW(&scratch, uint32_t, total);
-	solver.is_visited = SS_ARENA_NEW(&scratch, uint8_t, (size_t)joined->collective_count + 1);
-	solver.firsts = SS_ARENA_NEW(&scratch, struct ss_clock, (size_t)joined->rank_count + 1);
-	solver.ends = SS_ARENA_NEW(&scratch, int64_t, (size_t)joined->collective_count + 1);
-	solver.values = SS_ARENA_NEW(&scratch, int64_t, total);
-	solver.moments = SS_ARENA_NEW(&scratch, int64_t, total);
-	points = SS_ARENA_NEW(&scratch, struct drift_point, total);
-	whole = joined->clocks && solver.is_visited && solver.firsts && solver.node_of &&
-		solver.queue && solver.ends && solver.values && solver.moments && points;
-	if (whole)
-		guess_all_offsets(&solver);
-	whole = whole && share_clocks(&solver);
-	if (whole) {
-		fit_offsets(&solver);
-		find_collective_ends(&solver);
-		for (uint32_t node = 0; node < solver.node_count; node++)
-			find_clock_drift(&solver, node, points);
-		fit_offsets(&solver);
-		find_collective_ends(&solver);
-		for (uint32_t r = 0; r < joined->rank_count; r++)
-			measure_residuals(&solver, r);
-		rebase_components(&solver);
-		check_causality(joined);
-	}
-	ss_arena_release(&scratch);
-	return whole;
+	if (!SS_ALLOC(&joined->arena, joined->clocks, ranks) ||
+	    !SS_ALLOC(&scratch, solver.node_of, total) ||
+	    !SS_ALLOC(&scratch, solver.queue, total) ||
+	    !SS_ALLOC(&scratch, solver.is_visited, calls) ||
+	    !SS_ALLOC(&scratch, solver.firsts, ranks) || !SS_ALLOC(&scratch, solver.ends, calls) ||
+	    !SS_ALLOC(&scratch, solver.values, total) ||
+	    !SS_ALLOC(&scratch, solver.moments, total) || !SS_ALLOC(&scratch, points, total))
+		return false;
+	guess_all_offsets(&solver);
+	if (!share_clocks(&solver))
+		return false;
+	fit_offsets(&solver);
+	find_collective_ends(&solver);
+	for (uint32_t node = 0; node < solver.node_count; node++)
+		find_clock_drift(&solver, node, points);
+	fit_offsets(&solver);
+	find_collective_ends(&solver);
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		measure_residuals(&solver, r);
+	rebase_components(&solver);
+	check_causality(joined);
+	return true;
 }

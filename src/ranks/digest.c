@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analyze/facts.h"
 #include "analyze/time/roles.h"
@@ -54,7 +53,7 @@ static bool digest_find_device(struct ss_digest *digest, const struct ss_trace *
 					  trace->slices.dur_ns[track->first_row + k]);
 		count++;
 	}
-	qsort(loads, count, sizeof(*loads), device_load_compare);
+	SS_SORT(loads, count, device_load_compare);
 	digest->device = -1;
 	for (uint32_t i = 0, k; i < count; i = k) {
 		int64_t busy_ns = 0;
@@ -173,52 +172,47 @@ static bool add_cover_share(struct ss_digest *digest, const struct ss_cover *set
 static bool digest_find_covers(struct ss_digest *digest, const struct ss_trace *trace,
 			       struct ss_device_cover *sets)
 {
-	struct ss_roles roles;
-	bool whole;
+	SS_OWNED(ss_roles_release) struct ss_roles roles = { 0 };
 
 	if (digest->device >= 0)
 		return ss_device_cover_init(sets, trace, digest->device, digest->memory);
-	whole = ss_roles_init(&roles, trace, digest->memory);
 	ss_cover_init(&sets->compute, digest->memory);
 	ss_cover_init(&sets->comm, digest->memory);
 	ss_cover_init(&sets->copies, digest->memory);
-	if (whole) {
-		ss_cover_unite(&sets->compute, &roles.covers[SS_ROLE_CPU]);
-		ss_cover_unite(&sets->comm, &roles.covers[SS_ROLE_COMM]);
-		whole = !sets->compute.failed && !sets->comm.failed;
-	}
-	ss_roles_release(&roles);
-	return whole;
+	if (!ss_roles_init(&roles, trace, digest->memory))
+		return false;
+	ss_cover_unite(&sets->compute, &roles.covers[SS_ROLE_CPU]);
+	ss_cover_unite(&sets->comm, &roles.covers[SS_ROLE_COMM]);
+	return !sets->compute.failed && !sets->comm.failed;
 }
 
 /* Fills compute, communication, exposed and held time of each step. False: no memory. */
 static bool digest_measure_steps(struct ss_digest *digest, const struct ss_trace *trace,
 				 struct ss_arena *scratch)
 {
-	struct ss_cover steps = { 0 };
-	struct ss_device_cover sets = { 0 };
-	bool whole = ss_steps_cover(trace, digest->memory, &steps) &&
-		     digest_find_covers(digest, trace, &sets) &&
-		     add_cover_share(digest, &sets.compute, &steps, FIELD(compute_ns), scratch) &&
-		     add_cover_share(digest, &sets.comm, &steps, FIELD(comm_ns), scratch);
+	SS_COVER(steps, digest->memory);
+	SS_DEVICE_COVER sets = { 0 };
 
-	if (whole)
-		ss_device_cover_expose(&sets);
-	whole = whole &&
-		add_cover_share(digest, &sets.comm, &steps, FIELD(exposed_comm_ns), scratch) &&
-		add_cover_share(digest, &sets.copies, &steps, FIELD(exposed_copy_ns), scratch);
+	if (!ss_steps_cover(trace, digest->memory, &steps) ||
+	    !digest_find_covers(digest, trace, &sets) ||
+	    !add_cover_share(digest, &sets.compute, &steps, FIELD(compute_ns), scratch) ||
+	    !add_cover_share(digest, &sets.comm, &steps, FIELD(comm_ns), scratch))
+		return false;
+	ss_device_cover_expose(&sets);
+	if (!add_cover_share(digest, &sets.comm, &steps, FIELD(exposed_comm_ns), scratch) ||
+	    !add_cover_share(digest, &sets.copies, &steps, FIELD(exposed_copy_ns), scratch))
+		return false;
 	for (uint32_t i = 0; i < digest->step_count; i++)
 		digest->steps[i].overlap_ns = digest->steps[i].comm_ns -
 					      digest->steps[i].exposed_comm_ns;
 	/* first what is exposed outside of the host's long calls, then the rest */
-	whole = whole && ss_digest_subtract_blocked(&sets.comm, trace, digest->memory) &&
-		add_cover_share(digest, &sets.comm, &steps, FIELD(held_ns), scratch);
-	for (uint32_t i = 0; whole && i < digest->step_count; i++)
+	if (!ss_digest_subtract_blocked(&sets.comm, trace, digest->memory) ||
+	    !add_cover_share(digest, &sets.comm, &steps, FIELD(held_ns), scratch))
+		return false;
+	for (uint32_t i = 0; i < digest->step_count; i++)
 		digest->steps[i].held_ns = digest->steps[i].exposed_comm_ns -
 					   digest->steps[i].held_ns;
-	ss_device_cover_release(&sets);
-	ss_cover_release(&steps);
-	return whole;
+	return true;
 }
 
 /* --- kernels --------------------------------------------------------------------- */
@@ -252,8 +246,7 @@ static bool digest_add_kernels(struct ss_digest *digest, const struct ss_trace *
 			return false;
 		(*items)[(*count)++] = kernel;
 	}
-	if (*count)
-		qsort(*items, *count, sizeof(**items), rank_kernel_compare_name);
+	SS_SORT(*items, *count, rank_kernel_compare_name);
 	return true;
 }
 
@@ -564,13 +557,11 @@ int64_t ss_digest_mean_step(const struct ss_digest *digest)
 enum ss_status ss_digest_make(struct ss_digest *digest, const struct ss_subject *subject,
 			      struct ss_memory *memory, struct ss_error *err)
 {
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	enum ss_status status;
 
 	*digest = (struct ss_digest){ .memory = memory };
-	ss_arena_init(&scratch, memory);
 	status = digest_fill(digest, subject, &scratch, err);
-	ss_arena_release(&scratch);
 	if (status == SS_OK && !digest_fit_memory(digest))
 		status = ss_fail_memory(err, "the sums of a rank");
 	if (status != SS_OK)

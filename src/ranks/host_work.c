@@ -17,8 +17,7 @@ bool ss_digest_subtract_blocked(struct ss_cover *set, const struct ss_trace *tra
 {
 	const struct ss_slices *slices = &trace->slices;
 	struct ss_cover_pile pile = { 0 };
-	struct ss_cover all = { 0 };
-	bool whole;
+	SS_COVER(all, memory);
 
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
@@ -35,13 +34,11 @@ bool ss_digest_subtract_blocked(struct ss_cover *set, const struct ss_trace *tra
 					     ss_slice_end(slices, row));
 		ss_cover_pile_add(&pile, &stuck);
 	}
-	ss_cover_init(&all, memory);
 	ss_cover_pile_finish(&pile, &all);
-	whole = !all.failed;
-	if (whole)
-		ss_cover_subtract(set, &all);
-	ss_cover_release(&all);
-	return whole && !set->failed;
+	if (all.failed)
+		return false;
+	ss_cover_subtract(set, &all);
+	return !set->failed;
 }
 
 /* --- outside operators ------------------------------------------------------------------- */
@@ -91,40 +88,34 @@ static void hash_operators(struct ss_digest *digest, const struct ss_trace *trac
 bool ss_digest_find_loose(struct ss_digest *digest, const struct ss_trace *trace,
 			  struct ss_arena *scratch)
 {
-	struct ss_cover steps = { 0 }, loose = { 0 }, operators;
+	SS_COVER(steps, digest->memory);
+	SS_COVER(loose, digest->memory);
+	SS_COVER(operators, digest->memory);
 	struct ss_cover_pile pile = { 0 };
-	struct ss_roles roles = { 0 };
+	SS_OWNED(ss_roles_release) struct ss_roles roles = { 0 };
 	int64_t *sums = SS_ARENA_NEW(scratch, int64_t, 2 * ((size_t)trace->steps.count + 1));
 	bool whole = sums && ss_roles_init(&roles, trace, digest->memory) &&
 		     ss_steps_cover(trace, digest->memory, &steps);
 
-	ss_cover_init(&operators, digest->memory);
-	ss_cover_init(&loose, digest->memory);
 	for (uint32_t i = 0; whole && i < trace->track_count; i++)
 		if (trace->tracks[i].class != SS_TRACK_DEVICE)
 			whole = add_track_operators(&pile, trace, &trace->tracks[i],
 						    digest->memory);
 	ss_cover_pile_finish(&pile, &operators);
-	if (whole) {
-		ss_cover_unite(&loose, &steps);
-		ss_cover_subtract(&loose, &operators);
-		ss_cover_subtract(&loose, &roles.covers[SS_ROLE_COMM]);
-		ss_cover_subtract(&loose, &roles.covers[SS_ROLE_INPUT]);
-		whole = !loose.failed && !operators.failed;
-	}
-	if (whole) {
-		ss_cover_share(&loose, &steps, sums);
-		ss_cover_share(&roles.covers[SS_ROLE_INPUT], &steps, sums + steps.count);
-	}
-	for (uint32_t i = 0; whole && i < digest->step_count && i < steps.count; i++) {
+	if (!whole)
+		return false;
+	ss_cover_unite(&loose, &steps);
+	ss_cover_subtract(&loose, &operators);
+	ss_cover_subtract(&loose, &roles.covers[SS_ROLE_COMM]);
+	ss_cover_subtract(&loose, &roles.covers[SS_ROLE_INPUT]);
+	if (loose.failed || operators.failed)
+		return false;
+	ss_cover_share(&loose, &steps, sums);
+	ss_cover_share(&roles.covers[SS_ROLE_INPUT], &steps, sums + steps.count);
+	for (uint32_t i = 0; i < digest->step_count && i < steps.count; i++) {
 		digest->steps[i].loose_ns = sums[i];
 		digest->steps[i].input_ns = sums[steps.count + i];
 	}
-	if (whole)
-		hash_operators(digest, trace);
-	ss_roles_release(&roles);
-	ss_cover_release(&operators);
-	ss_cover_release(&loose);
-	ss_cover_release(&steps);
-	return whole;
+	hash_operators(digest, trace);
+	return true;
 }

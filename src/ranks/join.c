@@ -5,8 +5,6 @@
  */
 #include "ranks/join.h"
 
-#include <stdlib.h>
-
 #include "base/hash/hash.h"
 #include "base/sort.h"
 
@@ -72,17 +70,14 @@ static void describe_groups(struct ss_joined *joined)
 
 bool ss_joined_find_groups(struct ss_joined *joined)
 {
-	struct ss_strings keys = { 0 };
+	SS_OWNED(ss_strings_release) struct ss_strings keys = { 0 };
 	uint32_t total = 0;
-	bool whole = ss_strings_init(&keys, joined->memory);
 
-	joined->rank_groups = SS_ARENA_NEW(&joined->arena, uint32_t *,
-					   (size_t)joined->rank_count + 1);
-	whole = whole && joined->rank_groups && number_rank_groups(joined, &keys);
-	joined->group_count = whole ? keys.count - 1 : 0;
-	ss_strings_release(&keys);
-	if (!whole)
+	if (!ss_strings_init(&keys, joined->memory) ||
+	    !SS_ALLOC(&joined->arena, joined->rank_groups, (size_t)joined->rank_count + 1) ||
+	    !number_rank_groups(joined, &keys))
 		return false;
+	joined->group_count = keys.count - 1;
 	if (!SS_ALLOC(&joined->arena, joined->groups, (size_t)joined->group_count + 1))
 		return false;
 	describe_groups(joined);
@@ -104,23 +99,22 @@ bool ss_joined_find_groups(struct ss_joined *joined)
 
 bool ss_joined_find_hosts(struct ss_joined *joined)
 {
-	struct ss_strings names = { 0 };
-	bool whole = ss_strings_init(&names, joined->memory);
+	SS_OWNED(ss_strings_release) struct ss_strings names = { 0 };
 
-	joined->hosts = SS_ARENA_NEW(&joined->arena, uint32_t, (size_t)joined->rank_count + 1);
-	whole = whole && joined->hosts;
-	for (uint32_t r = 0; whole && r < joined->rank_count; r++) {
+	if (!ss_strings_init(&names, joined->memory) ||
+	    !SS_ALLOC(&joined->arena, joined->hosts, (size_t)joined->rank_count + 1))
+		return false;
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		const struct ss_digest *rank = &joined->ranks[r];
 		const struct ss_string *name = &rank->texts.items[rank->host];
 
 		/* id 0 is the empty text */
 		joined->hosts[r] = ss_strings_add(&names, name->text, name->length);
-		whole = joined->hosts[r] != SS_NO_ID;
+		if (joined->hosts[r] == SS_NO_ID)
+			return false;
 	}
-	whole = whole && ss_class_lists_make(&joined->host_ranks, joined->hosts, joined->rank_count,
-					     names.count, &joined->arena);
-	ss_strings_release(&names);
-	return whole;
+	return ss_class_lists_make(&joined->host_ranks, joined->hosts, joined->rank_count,
+				   names.count, &joined->arena);
 }
 
 /* --- collectives ------------------------------------------------------------------------- */
@@ -190,9 +184,7 @@ static void sort_collectives(struct ss_joined *joined)
 {
 	for (uint32_t i = 0; i < joined->collective_count; i++)
 		place_collective(joined, &joined->collectives[i]);
-	if (joined->collective_count)
-		qsort(joined->collectives, joined->collective_count, sizeof(*joined->collectives),
-		      collective_compare_time);
+	SS_SORT(joined->collectives, joined->collective_count, collective_compare_time);
 	for (uint32_t i = 0; i < joined->collective_count; i++)
 		for (uint32_t k = 0; k < joined->collectives[i].count; k++) {
 			const struct ss_member *member =

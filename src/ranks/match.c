@@ -62,7 +62,7 @@ static bool store_collective(struct ss_joined *joined, uint32_t group,
 static bool store_collectives(struct ss_joined *joined, uint32_t group,
 			      struct participant *participants, uint32_t count)
 {
-	qsort(participants, count, sizeof(*participants), participant_compare);
+	SS_SORT(participants, count, participant_compare);
 	for (uint32_t from = 0, to; from < count; from = to) {
 		uint32_t kept = from + 1;
 
@@ -102,20 +102,18 @@ static bool order_arrivals(struct matcher *matcher, uint32_t r)
 	const struct ss_digest *rank = &joined->ranks[r];
 	size_t count = rank->arrival_count;
 	struct departure *all;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, joined->memory);
 
-	ss_arena_init(&scratch, joined->memory);
-	all = SS_ARENA_NEW(&scratch, struct departure, count + 1);
-	matcher->orders[r] = SS_ARENA_NEW(&joined->arena, uint32_t, count + 1);
-	for (uint32_t i = 0; all && i < count; i++)
+	if (!SS_ALLOC(&scratch, all, count + 1) ||
+	    !SS_ALLOC(&joined->arena, matcher->orders[r], count + 1))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
 		all[i] = (struct departure){ joined->rank_groups[r][rank->arrivals[i].group], i,
 					     rank->arrivals[i].end_ns };
-	if (all)
-		qsort(all, count, sizeof(*all), departure_compare);
-	for (uint32_t i = 0; all && matcher->orders[r] && i < count; i++)
+	SS_SORT(all, count, departure_compare);
+	for (uint32_t i = 0; i < count; i++)
 		matcher->orders[r][i] = all[i].arrival;
-	ss_arena_release(&scratch);
-	return all && matcher->orders[r];
+	return true;
 }
 
 /* The first index in the rank's order with this group or a later one. */
@@ -197,7 +195,7 @@ static bool match_by_number(struct matcher *matcher, uint32_t group, const struc
 				{ members[m], at }
 			};
 		}
-	qsort(all, count, sizeof(*all), numbered_arrival_compare);
+	SS_SORT(all, count, numbered_arrival_compare);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i &&
 		    (all[i].sequence != all[i - 1].sequence || all[i].kernel != all[i - 1].kernel))
@@ -458,18 +456,9 @@ struct group_turn {
 };
 
 /* Groups that show the clocks come first, large ones before small ones: they connect most ranks. */
-static int group_turn_compare(const void *a, const void *b)
-{
-	const struct group_turn *x = a, *y = b;
-
-	if (!x->symmetric != !y->symmetric)
-		return x->symmetric ? -1 : 1;
-	if (x->members != y->members)
-		return x->members > y->members ? -1 : 1;
-	if (x->symmetric != y->symmetric)
-		return x->symmetric > y->symmetric ? -1 : 1;
-	return x->group < y->group ? -1 : x->group > y->group;
-}
+SS_COMPARATOR(group_turn_compare, struct group_turn,
+	      SS_DESCENDING(symmetric != 0) SS_DESCENDING(members) SS_DESCENDING(symmetric)
+		      SS_ASCENDING(group))
 
 /* Counts the symmetric calls of each group: these show the clocks, sends do not. */
 static void count_symmetric_calls(const struct ss_joined *joined, struct group_turn *turns)
@@ -493,7 +482,7 @@ static bool match_groups(struct matcher *matcher)
 	for (uint32_t i = 0; i < joined->group_count; i++)
 		turns[i] = (struct group_turn){ .members = joined->groups[i].count, .group = i };
 	count_symmetric_calls(joined, turns);
-	qsort(turns, joined->group_count, sizeof(*turns), group_turn_compare);
+	SS_SORT(turns, joined->group_count, group_turn_compare);
 	for (uint32_t i = 0; i < joined->group_count && !matcher->failed; i++) {
 		struct ss_arena scratch;
 

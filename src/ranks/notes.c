@@ -53,7 +53,7 @@ void ss_joined_format_missing(const struct ss_missing_ranks *missing, struct ss_
 static void note_missing_ranks(const struct ss_joined *joined, struct ss_table *out)
 {
 	struct ss_missing_ranks missing = ss_missing_ranks(joined);
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 
 	if (!missing.count)
 		return;
@@ -61,7 +61,6 @@ static void note_missing_ranks(const struct ss_joined *joined, struct ss_table *
 	if (text.length)
 		ss_table_note(out, "%c%s.", text.data[0] == 'r' ? 'R' : text.data[0],
 			      text.data + 1);
-	ss_text_release(&text);
 }
 
 static void note_duplicate_ranks(const struct ss_joined *joined, struct ss_table *out)

@@ -7,7 +7,6 @@
  * neighbours have no file has its stage, too. Which ranks are neighbours follows from groups that
  * send and receive.
  */
-#include <stdlib.h>
 
 #include "base/sort.h"
 #include "ranks/join.h"
@@ -91,9 +90,7 @@ static void find_stage_pairs(struct role_search *search)
 					(struct stage_pair){ apart, members[k], members[k + 1] };
 		}
 	}
-	if (search->pair_count)
-		qsort(search->pairs, search->pair_count, sizeof(*search->pairs),
-		      stage_pair_compare);
+	SS_SORT(search->pairs, search->pair_count, stage_pair_compare);
 }
 
 /* The distance that most pairs have: the last stage may send to the first one, too. */
@@ -187,7 +184,7 @@ static bool number_roles(struct role_search *search)
 		if (joined->stages[r] >= 0)
 			all[count++] = (struct rank_stage){ joined->stages[r], r };
 	}
-	qsort(all, count, sizeof(*all), rank_stage_compare);
+	SS_SORT(all, count, rank_stage_compare);
 	for (uint32_t from = 0, to; from < count; from = to) {
 		for (to = from + 1; to < count && all[to].stage == all[from].stage;)
 			to++;

@@ -4,8 +4,6 @@
  */
 #include "ranks/shift.h"
 
-#include <stdlib.h>
-
 #include "base/median.h"
 #include "base/search.h"
 #include "base/sort.h"
@@ -145,7 +143,7 @@ static struct ordinal *order_by_kind(const struct ss_visits *visits, bool shapes
 						     (shapes ? visit_at(visits, i)->shape : 0),
 					     visits->order[i], i };
 	if (order)
-		qsort(order, visits->count, sizeof(*order), ordinal_compare);
+		SS_SORT(order, visits->count, ordinal_compare);
 	return order;
 }
 
@@ -446,7 +444,7 @@ bool ss_visits_find_shift(const struct ss_visits *base, const struct ss_visits *
 			  struct ss_memory *memory, struct ss_shift *out, bool *failed)
 {
 	struct shift_ballot ballot = { .base = base, .other = other };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	struct shift_trial trial;
 	int64_t best_points = 0;
 	bool found = false;
@@ -455,7 +453,6 @@ bool ss_visits_find_shift(const struct ss_visits *base, const struct ss_visits *
 	if (!base->count || !other->count)
 		return false;
 	voters = voter_count(&ballot);
-	ss_arena_init(&scratch, memory);
 	*failed |= !prepare_ballot(&ballot, &trial, voters, &scratch);
 	for (uint32_t i = 0; i < likely_count && !*failed && !found; i++) {
 		struct ss_shift shift = likely[i];
@@ -469,10 +466,9 @@ bool ss_visits_find_shift(const struct ss_visits *base, const struct ss_visits *
 	}
 	if (!*failed && !found) {
 		collect_votes(&ballot, voters);
-		qsort(ballot.votes, ballot.count, sizeof(*ballot.votes), shift_vote_compare);
+		SS_SORT(ballot.votes, ballot.count, shift_vote_compare);
 		count_votes(&ballot);
 		found = try_candidates(&ballot, &trial, best_points, out);
 	}
-	ss_arena_release(&scratch);
 	return found;
 }

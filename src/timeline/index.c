@@ -2,7 +2,6 @@
 /*
  * index.c - makes the parts of an index one after the other.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -58,21 +57,16 @@ static enum ss_status index_make_gap_lanes(struct ss_index *index, struct ss_err
 	const struct ss_idle *idle = &index->idle;
 	struct ss_lane_rows rows = { index->gaps.start_ns, index->gaps.dur_ns, NULL,
 				     index->gaps.cause };
-	enum ss_status status = SS_OK;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, index->memory);
 	uint32_t *from;
 
-	ss_arena_init(&scratch, index->memory);
-	from = SS_ARENA_NEW(&scratch, uint32_t, (size_t)idle->device_count + 1);
-	if (from) {
-		for (uint32_t i = 0; i < idle->device_count; i++)
-			from[i] = idle->devices[i].gap_from;
-		from[idle->device_count] = idle->gap_count;
-		status = ss_lanes_init_plain(&index->gap_lanes, rows, from, idle->device_count,
-					     index->memory, err);
-	}
-	ss_arena_release(&scratch);
-	return from ? status : ss_fail_memory(err, "the idle tracks");
+	if (!SS_ALLOC(&scratch, from, (size_t)idle->device_count + 1))
+		return ss_fail_memory(err, "the idle tracks");
+	for (uint32_t i = 0; i < idle->device_count; i++)
+		from[i] = idle->devices[i].gap_from;
+	from[idle->device_count] = idle->gap_count;
+	return ss_lanes_init_plain(&index->gap_lanes, rows, from, idle->device_count, index->memory,
+				   err);
 }
 
 /* --- waits ------------------------------------------------------------------------- */
@@ -101,7 +95,7 @@ static bool index_find_waits(struct ss_index *index, const struct ss_joined *joi
 				(uint8_t)(255.0 * (double)wait_ns / (double)stay_ns + 0.5)
 			};
 	}
-	qsort(index->waits, index->wait_count, sizeof(*index->waits), row_wait_compare);
+	SS_SORT(index->waits, index->wait_count, row_wait_compare);
 	return true;
 }
 

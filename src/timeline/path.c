@@ -4,7 +4,6 @@
  */
 #include "timeline/path.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/sort.h"
@@ -64,24 +63,21 @@ enum ss_status ss_shown_path_make(struct ss_shown_path *path, const struct ss_cr
 				  const struct ss_timeline *timeline, struct ss_memory *memory,
 				  struct ss_error *err)
 {
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	uint32_t *files;
 	bool whole;
 
 	*path = (struct ss_shown_path){ .memory = memory };
-	ss_arena_init(&scratch, memory);
 	files = path_files_of_ranks(timeline, replay->rank_count, &scratch);
-	whole = files != NULL;
+	whole = files;
 	for (uint32_t i = 0; whole && i < critical->count; i++)
 		whole = path_place_piece(path, &critical->pieces[i], replay, timeline,
 					 files[critical->pieces[i].rank]);
-	ss_arena_release(&scratch);
 	if (!whole) {
 		ss_shown_path_release(path);
 		return ss_fail_memory(err, "the critical path");
 	}
-	if (path->count)
-		qsort(path->pieces, path->count, sizeof(*path->pieces), path_piece_compare);
+	SS_SORT(path->pieces, path->count, path_piece_compare);
 	return SS_OK;
 }
 

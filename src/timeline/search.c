@@ -277,28 +277,24 @@ static enum ss_status search_file(const struct ss_search *search, struct ss_time
 	const struct ss_trace *trace = timeline->files[file].trace;
 	struct search_pass pass = { .search = search, .trace = trace, .longest = SS_NO_ROW };
 	uint64_t before = out->all_count;
-	struct ss_arena scratch;
-	bool whole;
+	SS_SCRATCH(scratch, out->memory);
 
 	SS_TRY(ss_index_names(timeline, file, &pass.sums, err));
-	ss_arena_init(&scratch, out->memory);
-	pass.wanted = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
-	pass.heap = SS_ARENA_NEW(&scratch, struct search_cursor, (size_t)trace->track_count + 1);
-	whole = pass.wanted && pass.heap;
-	if (whole) {
-		search_count_hits(&pass, out);
-		whole = search_add_names(&pass, found);
-	}
-	if (whole && pass.count && (out->mark_count || search->from_ns >= 0))
+	if (!SS_ALLOC(&scratch, pass.wanted, (size_t)trace->names.count + 1) ||
+	    !SS_ALLOC(&scratch, pass.heap, (size_t)trace->track_count + 1))
+		return ss_fail_memory(err, "the search");
+	search_count_hits(&pass, out);
+	if (!search_add_names(&pass, found))
+		return ss_fail_memory(err, "the search");
+	if (pass.count && (out->mark_count || search->from_ns >= 0))
 		search_mark_hits(&pass, timeline, file, before, out);
 	if (search->longest)
 		search_keep_longest(&pass, file, found);
-	else if (whole && pass.count && search->offset < out->all_count)
-		whole = search_show_hits(&pass, file,
-					 search->offset > before ? search->offset - before : 0,
-					 out);
-	ss_arena_release(&scratch);
-	return whole ? SS_OK : ss_fail_memory(err, "the search");
+	else if (pass.count && search->offset < out->all_count &&
+		 !search_show_hits(&pass, file,
+				   search->offset > before ? search->offset - before : 0, out))
+		return ss_fail_memory(err, "the search");
+	return SS_OK;
 }
 
 static bool search_make_marks(const struct ss_search *search, struct ss_hits *out)

@@ -186,7 +186,7 @@ enum ss_status ss_timeline_make(struct ss_timeline *timeline, struct ss_job *job
 				struct ss_memory *memory, struct ss_error *err)
 {
 	uint32_t capacity = 0, *counts;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 
 	*timeline = (struct ss_timeline){ .memory = memory, .job = job };
 	SS_TRY(ss_job_join(job, err));
@@ -196,11 +196,9 @@ enum ss_status ss_timeline_make(struct ss_timeline *timeline, struct ss_job *job
 	timeline->file_count = job->file_count;
 	for (uint32_t i = 0; i < job->file_count; i++)
 		timeline->files[i] = timeline_file_from_job(job, &job->files[i]);
-	ss_arena_init(&scratch, memory);
 	counts = SS_ARENA_NEW(&scratch, uint32_t, (size_t)job->joined.rank_count + 1);
 	if (counts)
 		timeline_place_files(timeline, clock_main_component(&job->joined, counts));
-	ss_arena_release(&scratch);
 	if (counts)
 		return SS_OK;
 	ss_timeline_release(timeline);

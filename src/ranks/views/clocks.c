@@ -59,7 +59,6 @@ const struct ss_view ss_view_clocks = {
 	.name = "clocks",
 	.summary = "Clock offsets between the ranks, and how certain they are",
 	.empty = "No ranks.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.run_job = clocks_run,
 };

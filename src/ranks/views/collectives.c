@@ -3,8 +3,8 @@
  * collectives.c - view: collectives across ranks: who arrived last, how long the transfer
  * took and how long the others waited; or summed by kind, group and size; or rank by rank.
  */
-#include <stdlib.h>
 
+#include "base/sort.h"
 #include "ranks/join.h"
 
 static const struct ss_column columns[] = {
@@ -241,9 +241,9 @@ static bool collectives_add_classes(const struct ss_joined *joined, struct ss_ta
 		return false;
 	for (uint32_t i = 0; i < joined->collective_count; i++)
 		sorted[i] = &joined->collectives[i];
-	qsort(sorted, joined->collective_count, sizeof(*sorted), collective_compare_class);
+	SS_SORT(sorted, joined->collective_count, collective_compare_class);
 	count = find_collective_classes(sorted, joined->collective_count, classes);
-	qsort(classes, count, sizeof(*classes), collective_class_compare_wait);
+	SS_SORT(classes, count, collective_class_compare_wait);
 	for (uint32_t i = 0; i < count; i++)
 		collectives_add_class(joined, &classes[i], out);
 	return true;
@@ -271,8 +271,7 @@ const struct ss_view ss_view_collectives = {
 	.name = "collectives",
 	.summary = "Collectives across ranks: who is last, how long others wait",
 	.empty = "No collective was recorded by several ranks.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.basis = SS_BASIS_FILE,
 	.bases = { [GROUP_EACH] = SS_BASIS_EVENT, [GROUP_ARRIVAL] = SS_BASIS_EVENT },
 	.groups = { "each", "class", "arrival" },

@@ -204,12 +204,11 @@ static enum ss_status idle_together_run(const struct ss_joined *joined, uint32_t
 {
 	struct idle_together_tally tallies[SS_IDLE_CAUSES] = { 0 };
 	struct common_stretches common = { 0 };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, out->arena->memory);
 	uint32_t ranks;
 	bool whole;
 
 	(void)group;
-	ss_arena_init(&scratch, out->arena->memory);
 	whole = find_common_idle(joined, &scratch, &common, &ranks);
 	for (uint32_t i = 0; whole && ranks > 1 && i < common.count; i++) {
 		const struct common_stretch *stretch = &common.items[i];
@@ -225,7 +224,6 @@ static enum ss_status idle_together_run(const struct ss_joined *joined, uint32_t
 		tally->at_ns = stretch->start_ns;
 		tally->votes = votes;
 	}
-	ss_arena_release(&scratch);
 	if (!whole)
 		return ss_fail_memory(err, "the idle time of all ranks");
 	idle_together_add_rows(joined, tallies, ranks, out);
@@ -238,8 +236,7 @@ const struct ss_view ss_view_idle_together = {
 	.name = "idle-together",
 	.summary = "All GPUs idle at the same time, and what the hosts do",
 	.empty = "There is no time in which all ranks were idle at once.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.order = { "idle_ns" },
 	.zero = SS_ZERO_STEPS,
 	.sums = "idle_ns times",

@@ -3,7 +3,6 @@
  * imbalance.c - view: load imbalance across ranks: time per phase, module or kernel, the
  * median rank against the one with the most.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/kernel/short_name.h"
@@ -157,7 +156,7 @@ static bool imbalance_fill(struct imbalance *view, uint32_t group, struct ss_tab
 		return false;
 	if (!view->count)
 		return true;
-	qsort(view->loads, view->count, sizeof(*view->loads), imbalance_load_compare);
+	SS_SORT(view->loads, view->count, imbalance_load_compare);
 	if (!SS_ALLOC(out->arena, spreads, view->names.count))
 		return false;
 	for (uint32_t from = 0, to; from < view->count; from = to) {
@@ -168,7 +167,7 @@ static bool imbalance_fill(struct imbalance *view, uint32_t group, struct ss_tab
 		if (to - from > 1)
 			spreads[count++] = imbalance_spread_of(view->loads + from, to - from);
 	}
-	qsort(spreads, count, sizeof(*spreads), imbalance_spread_compare);
+	SS_SORT(spreads, count, imbalance_spread_compare);
 	for (uint32_t i = 0; i < count; i++)
 		imbalance_add_row(view, &spreads[i], out);
 	return true;
@@ -189,8 +188,7 @@ const struct ss_view ss_view_imbalance = {
 	.name = "imbalance",
 	.summary = "Load imbalance across ranks: phases, modules, kernels",
 	.empty = "No work that several ranks share; modules need profile(with_stack=True).",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.basis = SS_BASIS_MEAN,
 	.groups = { "phase", "module", "kernel" },
 	.order = { "excess_ns" },

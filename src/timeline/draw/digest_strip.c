@@ -76,11 +76,10 @@ enum ss_status ss_draw_digest_strip(const struct ss_timeline *timeline, uint32_t
 	const struct ss_view *view = ss_view_find("breakdown");
 	struct ss_pixel_grid grid = ss_pixel_grid_of(&timeline->files[number], window);
 	struct ss_table pieces;
-	struct ss_arena arena;
+	SS_SCRATCH(arena, timeline->memory);
 	enum ss_status status;
 	uint32_t all;
 
-	ss_arena_init(&arena, timeline->memory);
 	ss_table_init(&pieces, view, &arena);
 	status = ss_job_tables_show(&file->tables, view, ss_view_group(view, "piece"), &pieces,
 				    &all, err);
@@ -97,6 +96,5 @@ enum ss_status ss_draw_digest_strip(const struct ss_timeline *timeline, uint32_t
 					 view->name);
 	}
 	ss_table_release(&pieces);
-	ss_arena_release(&arena);
 	return status;
 }

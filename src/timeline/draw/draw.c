@@ -84,34 +84,30 @@ enum ss_status ss_draw_curve(struct ss_timeline *timeline, uint32_t file, struct
 	const struct ss_busy *busy = NULL;
 	struct ss_extent *extents;
 	struct ss_index *index;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, timeline->memory);
 	struct ss_pen pen;
-	bool whole;
 
 	SS_TRY(ss_index_of(timeline, file, &index, err));
 	if (curve->kind == SS_CURVE_UTILIZATION)
 		SS_TRY(ss_index_busy(timeline, file, &busy, err));
 	SS_TRY(ss_curve_make(&index->curves, curve, err));
-	ss_arena_init(&scratch, index->memory);
-	extents = SS_ARENA_NEW(&scratch, struct ss_extent, grid.pixels);
-	whole = extents && ss_text_reserve(out, 24 + 8 * (size_t)grid.pixels);
-	if (whole) {
-		curve_draw_pixels(extents, index->trace->span_ns, curve,
-				  busy ? busy_find_device(busy, curve->device) : NULL, &grid);
-		pen = (struct ss_pen){ out->data + out->length, 0 };
-		ss_pen_u32(&pen, CURVE_MAGIC);
-		ss_pen_u32(&pen, grid.pixels);
-		ss_pen_f64(&pen, (double)window->from_ns);
-		ss_pen_f64(&pen, (double)window->to_ns);
-		for (uint32_t i = 0; i < grid.pixels; i++)
-			ss_pen_f32(&pen, extents[i].low);
-		for (uint32_t i = 0; i < grid.pixels; i++)
-			ss_pen_f32(&pen, extents[i].high);
-		out->length += pen.at;
-		out->data[out->length] = '\0';
-	}
-	ss_arena_release(&scratch);
-	return whole ? SS_OK : ss_fail_memory(err, "a curve");
+	if (!SS_ALLOC(&scratch, extents, grid.pixels) ||
+	    !ss_text_reserve(out, 24 + 8 * (size_t)grid.pixels))
+		return ss_fail_memory(err, "a curve");
+	curve_draw_pixels(extents, index->trace->span_ns, curve,
+			  busy ? busy_find_device(busy, curve->device) : NULL, &grid);
+	pen = (struct ss_pen){ out->data + out->length, 0 };
+	ss_pen_u32(&pen, CURVE_MAGIC);
+	ss_pen_u32(&pen, grid.pixels);
+	ss_pen_f64(&pen, (double)window->from_ns);
+	ss_pen_f64(&pen, (double)window->to_ns);
+	for (uint32_t i = 0; i < grid.pixels; i++)
+		ss_pen_f32(&pen, extents[i].low);
+	for (uint32_t i = 0; i < grid.pixels; i++)
+		ss_pen_f32(&pen, extents[i].high);
+	out->length += pen.at;
+	out->data[out->length] = '\0';
+	return SS_OK;
 }
 
 /* --- strips ------------------------------------------------------------------------ */
@@ -232,28 +228,23 @@ enum ss_status ss_draw_strips(struct ss_timeline *timeline, const uint32_t *file
 {
 	size_t room = 16 + STRIP_COLUMNS * (size_t)window->pixels * count;
 	enum ss_status status = SS_OK;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, timeline->memory);
 	struct ss_pen pen;
 	int64_t *sums;
 
 	if (room > STRIPS_BYTES_MAX)
 		return ss_fail(err, SS_ERR_LIMIT, "too many files for this number of pixels");
-	ss_arena_init(&scratch, timeline->memory);
-	sums = SS_ARENA_NEW(&scratch, int64_t, window->pixels);
-	if (sums && ss_text_reserve(out, room)) {
-		pen = (struct ss_pen){ out->data + out->length, 0 };
-		ss_pen_u32(&pen, STRIPS_MAGIC);
-		ss_pen_u32(&pen, count);
-		ss_pen_u32(&pen, window->pixels);
-		ss_pen_u32(&pen, STRIP_COLUMNS);
-		for (uint32_t i = 0; i < count && status == SS_OK; i++)
-			status = strips_draw_file(timeline, files[i], window, sums, &pen, err);
-		if (status == SS_OK)
-			out->length += pen.at;
-		out->data[out->length] = '\0';
-	} else {
-		status = ss_fail_memory(err, "strips");
-	}
-	ss_arena_release(&scratch);
+	if (!SS_ALLOC(&scratch, sums, window->pixels) || !ss_text_reserve(out, room))
+		return ss_fail_memory(err, "strips");
+	pen = (struct ss_pen){ out->data + out->length, 0 };
+	ss_pen_u32(&pen, STRIPS_MAGIC);
+	ss_pen_u32(&pen, count);
+	ss_pen_u32(&pen, window->pixels);
+	ss_pen_u32(&pen, STRIP_COLUMNS);
+	for (uint32_t i = 0; i < count && status == SS_OK; i++)
+		status = strips_draw_file(timeline, files[i], window, sums, &pen, err);
+	if (status == SS_OK)
+		out->length += pen.at;
+	out->data[out->length] = '\0';
 	return status;
 }

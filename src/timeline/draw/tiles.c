@@ -276,7 +276,7 @@ enum ss_status ss_tiles_write(const struct ss_timeline_file *file, struct ss_ind
 {
 	struct tiles_answer answer = { .file = file, .index = index, .paints = paints };
 	bool whole = false, too_many = false;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, index->memory);
 
 	answer.scan = (struct ss_scan){
 		.memory = index->memory,
@@ -284,7 +284,6 @@ enum ss_status ss_tiles_write(const struct ss_timeline_file *file, struct ss_ind
 		.to_ns = ss_timeline_own(file, window->to_ns),
 		.pixel_ns = (double)(window->to_ns - window->from_ns) / window->pixels,
 	};
-	ss_arena_init(&scratch, index->memory);
 	answer.ends = SS_ARENA_NEW(&scratch, uint32_t, (size_t)track_count + 1);
 	if (answer.ends) {
 		for (uint32_t i = 0; i < track_count && !answer.scan.failed; i++) {
@@ -296,7 +295,6 @@ enum ss_status ss_tiles_write(const struct ss_timeline_file *file, struct ss_ind
 			tiles_write_seen(&answer, tracks, track_count, window, &scratch, out);
 	}
 	ss_scan_release(&answer.scan);
-	ss_arena_release(&scratch);
 	if (too_many)
 		return ss_fail(err, SS_ERR_LIMIT,
 			       "more than %u slices to draw: ask for fewer tracks", SS_SEEN_MAX);

@@ -4,8 +4,6 @@
  */
 #include "timeline/range/range.h"
 
-#include <stdlib.h>
-
 #include "base/sort.h"
 #include "timeline/range/sweep.h"
 #include "base/search.h"
@@ -71,12 +69,10 @@ static int64_t range_device_busy(const struct ss_file_sweep *file, uint32_t from
 	const struct ss_trace *trace = file->index->trace;
 	struct ss_cover_pile pile = { 0 };
 	struct device_cover_sweep busy = { .trace = trace };
-	struct ss_cover all;
+	SS_COVER(all, file->out->memory);
 	bool whole = true;
-	int64_t busy_ns;
 
 	ss_cover_init(&busy.cover, file->out->memory);
-	ss_cover_init(&all, file->out->memory);
 	for (uint32_t i = from; whole && i < to; i++) {
 		uint32_t track = file->index->tracks.items[i].track;
 
@@ -88,10 +84,8 @@ static int64_t range_device_busy(const struct ss_file_sweep *file, uint32_t from
 			ss_cover_pile_add(&pile, &busy.cover);
 	}
 	ss_cover_pile_finish(&pile, &all);
-	busy_ns = whole && !all.failed ? ss_cover_length(&all) : -1;
-	ss_cover_release(&all);
 	ss_cover_release(&busy.cover);
-	return busy_ns;
+	return whole && !all.failed ? ss_cover_length(&all) : -1;
 }
 
 static void range_device_add_gaps(const struct ss_file_sweep *file, struct ss_range_device *out)
@@ -188,8 +182,7 @@ static enum ss_status index_make_block_ends(struct ss_index *index, struct ss_er
 
 	if (index->block_ends)
 		return SS_OK;
-	ends = ss_memory_resize(index->memory, NULL, 0, count * sizeof(*ends));
-	if (!ends)
+	if (!SS_MEMORY_NEW(index->memory, ends, count))
 		return ss_fail_memory(err, "the ends of slices");
 	for (size_t i = 0; i < count; i++)
 		ends[i] = INT64_MIN;
@@ -211,8 +204,7 @@ SS_COMPARATOR(range_name_compare, struct ss_range_name,
 static void range_keep_names(struct ss_range_sums *out, uint32_t room)
 {
 	out->all_names = out->name_count;
-	if (out->name_count)
-		qsort(out->names, out->name_count, sizeof(*out->names), range_name_compare);
+	SS_SORT(out->names, out->name_count, range_name_compare);
 	if (out->name_count > room)
 		out->name_count = room;
 }
@@ -242,20 +234,16 @@ static bool range_sweep_file(struct ss_file_sweep *file, const struct ss_range_f
 {
 	const struct ss_tracks *tracks = &file->index->tracks;
 	size_t names = file->index->trace->names.count;
-	struct ss_arena scratch;
-	bool whole;
+	SS_SCRATCH(scratch, file->out->memory);
 
-	ss_arena_init(&scratch, file->out->memory);
-	file->name_ids = SS_ARENA_NEW(&scratch, uint32_t, names * SS_WHERE_IDLE + 1);
 	file->asked = range_mark_tracks(wanted, file->index, &scratch);
 	file->only_used = !wanted->track_count;
-	whole = file->name_ids && file->asked;
-	for (uint32_t i = 0; whole && i < tracks->count; i++)
-		if (file->asked[i])
-			whole = ss_timeline_range_sweep(file, i);
-	whole = whole && range_sum_devices(file);
-	ss_arena_release(&scratch);
-	return whole;
+	if (!file->asked || !SS_ALLOC(&scratch, file->name_ids, names * SS_WHERE_IDLE + 1))
+		return false;
+	for (uint32_t i = 0; i < tracks->count; i++)
+		if (file->asked[i] && !ss_timeline_range_sweep(file, i))
+			return false;
+	return range_sum_devices(file);
 }
 
 /* From times of the timeline to those of a file; its ends are not lost by rounding. */

@@ -4,7 +4,6 @@
  */
 #include "timeline/range/sweep.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -136,25 +135,22 @@ static void range_nodes_pack(struct ss_range_sums *out, uint32_t *moved)
 
 bool ss_timeline_range_prune(struct ss_range_sums *out, uint32_t room)
 {
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, out->memory);
 	struct node_rank *places;
 	uint32_t *moved;
 	bool whole;
 
 	range_nodes_sum(out);
-	ss_arena_init(&scratch, out->memory);
-	places = SS_ARENA_NEW(&scratch, struct node_rank, (size_t)out->node_count + 1);
-	moved = SS_ARENA_NEW(&scratch, uint32_t, (size_t)out->node_count + 1);
-	whole = places && moved;
+	whole = SS_ALLOC(&scratch, places, (size_t)out->node_count + 1) &&
+		SS_ALLOC(&scratch, moved, (size_t)out->node_count + 1);
 	if (whole) {
 		for (uint32_t i = 0; i < out->node_count; i++)
 			places[i] = (struct node_rank){ out->nodes[i].total_ns, i };
-		qsort(places, out->node_count, sizeof(*places), node_rank_compare);
+		SS_SORT(places, out->node_count, node_rank_compare);
 		for (uint32_t i = 0; i < out->node_count && i < room; i++)
 			moved[places[i].node] = out->nodes[places[i].node].count > 0;
 		range_nodes_pack(out, moved);
 	}
-	ss_arena_release(&scratch);
 	return whole;
 }
 
@@ -282,7 +278,7 @@ static bool sweep_slices(struct track_sweep *sweep, const struct ss_shown_track 
 	struct ss_file_sweep *file = sweep->file;
 	const struct ss_trace *trace = file->index->trace;
 	const struct ss_track *track = &trace->tracks[shown->track];
-	struct ss_text title = { 0 };
+	SS_TEXT(title);
 	uint32_t text;
 	bool whole;
 
@@ -292,7 +288,6 @@ static bool sweep_slices(struct track_sweep *sweep, const struct ss_shown_track 
 	text = ss_text_failed(&title) ? SS_NO_ID
 				      : ss_strings_add(&file->out->texts,
 						       title.data ? title.data : "", title.length);
-	ss_text_release(&title);
 	sweep->node = text == SS_NO_ID ? SS_NO_ROW
 				       : range_node_at(file, SS_NO_ROW, text, SS_COLOR_RANGE);
 	whole = sweep->node != SS_NO_ROW &&

@@ -4,7 +4,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/time/queue.h"
@@ -119,13 +118,13 @@ static const char *curve_counter_name(struct ss_curves *curves, const struct cur
 static bool curves_add_counters(struct ss_curves *curves)
 {
 	const struct ss_trace *trace = curves->trace;
-	struct ss_records keys;
-	bool whole;
+	SS_OWNED(ss_records_release) struct ss_records keys = { 0 };
 
 	if (!trace->counter_count)
 		return true;
-	whole = ss_records_init(&keys, curves->memory, sizeof(struct curve_counter_key));
-	for (uint32_t i = 0; whole && i < trace->counter_count; i++) {
+	if (!ss_records_init(&keys, curves->memory, sizeof(struct curve_counter_key)))
+		return false;
+	for (uint32_t i = 0; i < trace->counter_count; i++) {
 		struct curve_counter_key key = { trace->counters[i].name,
 						 trace->counters[i].series };
 		struct ss_curve curve = {
@@ -134,14 +133,15 @@ static bool curves_add_counters(struct ss_curves *curves)
 		uint32_t known = keys.count;
 		uint32_t at = known < SS_COUNTER_CURVES_MAX ? ss_records_add(&keys, &key) : 0;
 
-		whole = at != SS_NO_ID;
-		if (!whole || at != known || known == SS_COUNTER_CURVES_MAX)
+		if (at == SS_NO_ID)
+			return false;
+		if (at != known || known == SS_COUNTER_CURVES_MAX)
 			continue;
 		curve.name = curve_counter_name(curves, &key);
-		whole = curve.name && curves_add(curves, curve);
+		if (!curve.name || !curves_add(curves, curve))
+			return false;
 	}
-	ss_records_release(&keys);
-	return whole;
+	return true;
 }
 
 enum ss_status ss_curves_init(struct ss_curves *curves, const struct ss_trace *trace,
@@ -251,26 +251,23 @@ static bool series_fill_counter(const struct ss_trace *trace, uint32_t first,
 {
 	const struct ss_counter *like = &trace->counters[first];
 	struct counter_sample *samples;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	uint32_t count = 0;
-	bool whole;
 
 	ss_series_init(series, NAN, memory);
-	ss_arena_init(&scratch, memory);
-	samples = SS_ARENA_NEW(&scratch, struct counter_sample, trace->counter_count - first);
-	whole = samples;
-	for (uint32_t i = first; whole && i < trace->counter_count; i++)
+	if (!SS_ALLOC(&scratch, samples, trace->counter_count - first))
+		return false;
+	for (uint32_t i = first; i < trace->counter_count; i++)
 		if (trace->counters[i].name == like->name &&
 		    trace->counters[i].series == like->series)
 			samples[count++] = (struct counter_sample){ trace->counters[i].start_ns,
 								    i };
-	if (whole)
-		qsort(samples, count, sizeof(*samples), counter_sample_compare);
-	for (uint32_t i = 0; whole && i < count; i++)
-		whole = ss_series_add(series, samples[i].at_ns,
-				      trace->counters[samples[i].number].value);
-	ss_arena_release(&scratch);
-	return whole && ss_series_finish(series);
+	SS_SORT(samples, count, counter_sample_compare);
+	for (uint32_t i = 0; i < count; i++)
+		if (!ss_series_add(series, samples[i].at_ns,
+				   trace->counters[samples[i].number].value))
+			return false;
+	return ss_series_finish(series);
 }
 
 enum ss_status ss_curve_make(struct ss_curves *curves, struct ss_curve *curve, struct ss_error *err)
@@ -360,9 +357,7 @@ bool ss_series_finish(struct ss_series *series)
 		count = (count - 1) / SS_SERIES_FAN + 1;
 		nodes += count;
 	}
-	series->nodes = ss_memory_resize(series->memory, NULL, 0,
-					 (size_t)(nodes + 1) * sizeof(*series->nodes));
-	if (!series->nodes)
+	if (!SS_MEMORY_NEW(series->memory, series->nodes, nodes + 1))
 		return false;
 	series->node_count = (uint32_t)nodes;
 	for (uint32_t i = 0; i < series->count; i++) {

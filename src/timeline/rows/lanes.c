@@ -88,9 +88,7 @@ static bool lanes_sum(struct ss_lanes *lanes)
 		lanes->lanes[i].node = (uint32_t)sum;
 		sum += lane_node_count(lanes->lanes[i].count);
 	}
-	lanes->nodes = ss_memory_resize(lanes->memory, NULL, 0,
-					(size_t)(sum + 1) * sizeof(*lanes->nodes));
-	if (!lanes->nodes)
+	if (!SS_MEMORY_NEW(lanes->memory, lanes->nodes, sum + 1))
 		return false;
 	lanes->node_count = (uint32_t)sum;
 	for (uint32_t track = 0; track < lanes->track_count; track++)
@@ -308,16 +306,12 @@ static bool busy_add_sets(struct ss_busy *busy, int64_t device, const struct ss_
 
 static bool busy_add_device(struct ss_busy *busy, const struct ss_trace *trace, int64_t device)
 {
-	struct ss_device_cover cover;
-	bool whole = ss_device_cover_init(&cover, trace, device, busy->memory);
+	SS_DEVICE_COVER cover = { 0 };
 
-	if (whole) {
-		ss_device_cover_expose(&cover);
-		whole = !cover.comm.failed &&
-			busy_add_sets(busy, device, &cover.compute, &cover.comm);
-	}
-	ss_device_cover_release(&cover);
-	return whole;
+	if (!ss_device_cover_init(&cover, trace, device, busy->memory))
+		return false;
+	ss_device_cover_expose(&cover);
+	return !cover.comm.failed && busy_add_sets(busy, device, &cover.compute, &cover.comm);
 }
 
 static void busy_cover_thread(const struct ss_trace *trace, const struct ss_track *track,
@@ -339,11 +333,9 @@ static void busy_cover_thread(const struct ss_trace *trace, const struct ss_trac
 static bool busy_add_host(struct ss_busy *busy, const struct ss_trace *trace)
 {
 	struct ss_cover_pile piles[2] = { 0 };
-	struct ss_cover ops, comm;
-	bool whole;
+	SS_COVER(ops, busy->memory);
+	SS_COVER(comm, busy->memory);
 
-	ss_cover_init(&ops, busy->memory);
-	ss_cover_init(&comm, busy->memory);
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		if (trace->tracks[i].class != SS_TRACK_HOST)
 			continue;
@@ -354,10 +346,7 @@ static bool busy_add_host(struct ss_busy *busy, const struct ss_trace *trace)
 	ss_cover_pile_finish(&piles[0], &ops);
 	ss_cover_pile_finish(&piles[1], &comm);
 	ss_cover_subtract(&ops, &comm);
-	whole = !ops.failed && !comm.failed && busy_add_sets(busy, -1, &ops, &comm);
-	ss_cover_release(&ops);
-	ss_cover_release(&comm);
-	return whole;
+	return !ops.failed && !comm.failed && busy_add_sets(busy, -1, &ops, &comm);
 }
 
 enum ss_status ss_busy_init(struct ss_busy *busy, const struct ss_trace *trace,

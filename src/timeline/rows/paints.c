@@ -98,15 +98,13 @@ static enum ss_status groups_by_module(struct paint_groups *groups, struct ss_in
 {
 	const struct ss_places *places;
 	struct ss_module_tree tree;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, index->memory);
 	uint32_t *known; /* per label: its name's id, once it is known */
 	bool whole;
 
 	SS_TRY(ss_index_places(index, &places, err));
 	SS_TRY(ss_module_tree_init_rows(&tree, places, groups->of_row, index->memory, err));
-	ss_arena_init(&scratch, index->memory);
-	known = SS_ARENA_NEW(&scratch, uint32_t, (size_t)tree.labels.count + 1);
-	whole = known != NULL;
+	whole = SS_ALLOC(&scratch, known, (size_t)tree.labels.count + 1);
 	for (uint32_t row = 0; row < places->row_count && whole; row++) {
 		uint32_t label;
 
@@ -119,7 +117,6 @@ static enum ss_status groups_by_module(struct paint_groups *groups, struct ss_in
 		groups->of_row[row] = known[label];
 		whole = groups->of_row[row] != SS_NO_ID;
 	}
-	ss_arena_release(&scratch);
 	ss_module_tree_release(&tree);
 	groups_follow_launches(groups);
 	return whole ? SS_OK : ss_fail_memory(err, "the colours of modules");
@@ -216,11 +213,10 @@ static enum ss_status paints_make_groups(struct ss_index *index, enum ss_paint_b
 {
 	struct paint_groups groups = { .trace = index->trace };
 	enum ss_status status = SS_OK;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, index->memory);
 	int64_t *weights = NULL;
 	uint8_t *hues = NULL;
 
-	ss_arena_init(&scratch, index->memory);
 	if (!SS_ALLOC(&scratch, groups.of_row, (size_t)index->trace->slices.count + 1) ||
 	    !ss_strings_init(&groups.names, index->memory) ||
 	    !ss_strings_init(&out->names, index->memory))
@@ -240,7 +236,6 @@ static enum ss_status paints_make_groups(struct ss_index *index, enum ss_paint_b
 		paints_set_rows(&groups, leader ? &leader->names : &out->names, hues, out);
 	if (groups.names.arena.memory)
 		ss_strings_release(&groups.names);
-	ss_arena_release(&scratch);
 	return status;
 }
 

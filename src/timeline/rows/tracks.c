@@ -3,9 +3,9 @@
  * tracks.c - one pass over all rows finds out what each track does most of the time.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "timeline/index.h"
 
 /* What a track does, to tell what it is. */
@@ -233,7 +233,7 @@ static void tracks_add_all(struct ss_tracks *tracks, const struct ss_idle *idle,
 		if (trace->tracks[i].row_count)
 			tracks_add(tracks, i, &tallies[i], main);
 	tracks_add_idle(tracks, idle);
-	qsort(tracks->items, tracks->count, sizeof(*tracks->items), shown_track_compare);
+	SS_SORT(tracks->items, tracks->count, shown_track_compare);
 }
 
 enum ss_status ss_tracks_init(struct ss_tracks *tracks, const struct ss_trace *trace,
@@ -242,19 +242,16 @@ enum ss_status ss_tracks_init(struct ss_tracks *tracks, const struct ss_trace *t
 {
 	struct track_tally *tallies;
 	uint8_t *backward;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	bool whole;
 
 	*tracks = (struct ss_tracks){ .trace = trace, .memory = memory };
-	ss_arena_init(&scratch, memory);
-	tallies = SS_ARENA_NEW(&scratch, struct track_tally, (size_t)trace->track_count + 1);
-	backward = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
-	whole = tallies && backward &&
+	whole = SS_ALLOC(&scratch, tallies, (size_t)trace->track_count + 1) &&
+		SS_ALLOC(&scratch, backward, (size_t)trace->names.count + 1) &&
 		SS_RESERVE(memory, tracks->items, tracks->capacity,
 			   (size_t)trace->track_count + idle->device_count + 1);
 	if (whole)
 		tracks_add_all(tracks, idle, tallies, backward);
-	ss_arena_release(&scratch);
 	return whole ? SS_OK : ss_fail_memory(err, "the tracks");
 }
 
