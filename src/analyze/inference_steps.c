@@ -2,7 +2,6 @@
 /*
  * inference_steps.c - names of engines' ranges, then the ranges, then the devices.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/host/step_phase.h"
@@ -154,9 +153,7 @@ static bool engine_ranges_find(const struct ss_trace *trace, struct ss_arena *ar
 	for (uint32_t row = 0; row < trace->device_from; row++)
 		most += slices->kind[row] == SS_KIND_ANNOTATION &&
 			(ss_slice_flags(trace, row) & SS_NAME_STEP_LIKE);
-	out->items = SS_ARENA_NEW(arena, struct ss_inference_step,
-				  (size_t)most + trace->steps.count + 1);
-	if (!out->items)
+	if (!SS_ALLOC(arena, out->items, (size_t)most + trace->steps.count + 1))
 		return false;
 	for (uint32_t row = 0; most && row < trace->device_from; row++) {
 		struct ss_inference_step *pass = &out->items[out->count];
@@ -171,7 +168,7 @@ static bool engine_ranges_find(const struct ss_trace *trace, struct ss_arena *ar
 		pass->end_ns = pass->host_end_ns = ss_slice_end(slices, row);
 		out->count++;
 	}
-	qsort(out->items, out->count, sizeof(*out->items), inference_step_compare);
+	SS_SORT(out->items, out->count, inference_step_compare);
 	for (uint32_t i = 0; i < out->count; i++) {
 		if (kept && out->items[i].host_end_ns <= out->items[kept - 1].host_end_ns)
 			step_adopt_inner(&out->items[kept - 1], &out->items[i]);

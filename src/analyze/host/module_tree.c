@@ -335,16 +335,12 @@ static bool module_builder_init(struct module_builder *builder, struct ss_arena 
 {
 	size_t count = (size_t)builder->places->row_count + 1;
 
-	builder->node = SS_ARENA_NEW(scratch, uint32_t, count);
-	builder->above = SS_ARENA_NEW(scratch, uint32_t, count);
-	builder->chain = SS_ARENA_NEW(scratch, uint32_t, count);
-	builder->in_op = SS_ARENA_NEW(scratch, uint8_t, count);
-	builder->name_labels = SS_ARENA_NEW(scratch, uint32_t,
-					    (size_t)builder->trace->names.count + 1);
-	builder->text_nodes = SS_ARENA_NEW(scratch, uint32_t,
-					   (size_t)builder->trace->texts.count + 1);
-	return builder->node && builder->above && builder->chain && builder->in_op &&
-	       builder->name_labels && builder->text_nodes &&
+	return SS_ALLOC(scratch, builder->node, count) &&
+	       SS_ALLOC(scratch, builder->above, count) &&
+	       SS_ALLOC(scratch, builder->chain, count) &&
+	       SS_ALLOC(scratch, builder->in_op, count) &&
+	       SS_ALLOC(scratch, builder->name_labels, (size_t)builder->trace->names.count + 1) &&
+	       SS_ALLOC(scratch, builder->text_nodes, (size_t)builder->trace->texts.count + 1) &&
 	       ss_strings_init(&builder->tree->labels, builder->tree->memory) &&
 	       ss_records_init(&builder->keys, builder->tree->memory, sizeof(struct module_key));
 }
@@ -383,17 +379,15 @@ enum ss_status ss_module_tree_init_rows(struct ss_module_tree *tree, const struc
 					struct ss_error *err)
 {
 	struct module_builder builder = { .tree = tree, .trace = places->trace, .places = places };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 
 	*tree = (struct ss_module_tree){ .memory = memory };
-	ss_arena_init(&scratch, memory);
 	builder.failed = !module_builder_init(&builder, &scratch);
 	if (!builder.failed)
 		module_tree_build(&builder);
 	if (!builder.failed && rows)
 		memcpy(rows, builder.node, places->row_count * sizeof(*rows));
 	ss_records_release(&builder.keys);
-	ss_arena_release(&scratch);
 	if (!builder.failed)
 		return SS_OK;
 	ss_module_tree_release(tree);

@@ -56,9 +56,8 @@ static void phase_other_backward(const struct ss_phases *phases, struct ss_cover
 {
 	const struct ss_trace *trace = phases->trace;
 	struct ss_cover_pile pile = { 0 };
-	struct ss_cover thread;
+	SS_COVER(thread, out->memory);
 
-	ss_cover_init(&thread, out->memory);
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
 
@@ -76,19 +75,17 @@ static void phase_other_backward(const struct ss_phases *phases, struct ss_cover
 		ss_cover_pile_add(&pile, &thread);
 	}
 	ss_cover_pile_finish(&pile, out);
-	ss_cover_release(&thread);
 }
 
 /* The moments of each phase; false: no memory. Release them either way. */
 static bool phase_paint_host(const struct ss_phases *phases, struct ss_cover sets[SS_PHASE_COUNT],
 			     struct ss_memory *memory)
 {
-	struct ss_cover waits;
+	SS_COVER(waits, memory);
 	bool whole;
 
 	for (int i = 0; i < SS_PHASE_COUNT; i++)
 		ss_cover_init(&sets[i], memory);
-	ss_cover_init(&waits, memory);
 	phase_paint_thread(phases, sets);
 	/* where the main thread does nothing else, it waits for those of autograd */
 	phase_other_backward(phases, &waits);
@@ -96,7 +93,6 @@ static bool phase_paint_host(const struct ss_phases *phases, struct ss_cover set
 		ss_cover_subtract(&waits, &sets[i]);
 	ss_cover_unite(&sets[SS_PHASE_BACKWARD], &waits);
 	whole = !waits.failed;
-	ss_cover_release(&waits);
 	for (int i = 0; i < SS_PHASE_COUNT; i++)
 		whole &= !sets[i].failed;
 	return whole;

@@ -457,13 +457,12 @@ enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *t
 			      struct ss_memory *memory, struct ss_error *err)
 {
 	struct place_finder finder = { .places = places };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	bool whole;
 
 	*places = (struct ss_places){ .trace = trace,
 				      .memory = memory,
 				      .row_count = trace->device_from };
-	ss_arena_init(&scratch, memory);
 	whole = ss_strings_init(&places->lines, memory) && place_finder_init(&finder, &scratch);
 	if (whole) {
 		if (trace_has_frames(trace))
@@ -471,7 +470,6 @@ enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *t
 		places_find_backward(places);
 		places_move_backward(&finder);
 	}
-	ss_arena_release(&scratch);
 	/* a line that could not be stored is SS_NO_ID somewhere */
 	for (uint32_t row = 0; whole && places->has_lines && row < places->row_count; row++)
 		whole = places->line[row] != SS_NO_ID;

@@ -204,9 +204,8 @@ static bool region_cover_of_kind(const struct ss_regions *regions, enum ss_compi
 {
 	const struct ss_trace *trace = regions->trace;
 	struct ss_cover_pile pile = { 0 };
-	struct ss_cover thread;
+	SS_COVER(thread, out->memory);
 
-	ss_cover_init(&thread, out->memory);
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
 
@@ -222,7 +221,6 @@ static bool region_cover_of_kind(const struct ss_regions *regions, enum ss_compi
 		ss_cover_pile_add(&pile, &thread);
 	}
 	ss_cover_pile_finish(&pile, out);
-	ss_cover_release(&thread);
 	return !out->failed;
 }
 
@@ -232,26 +230,23 @@ static bool region_steps_time(const struct ss_regions *regions, enum ss_compiled
 {
 	const struct ss_steps *steps = &regions->trace->steps;
 	size_t size = (size_t)steps->count + 1;
-	struct ss_cover cover, ranges = { .count = steps->count };
-	int64_t *sums = SS_ARENA_NEW(scratch, int64_t, size);
-	bool whole;
+	struct ss_cover ranges = { .count = steps->count };
+	SS_COVER(cover, scratch->memory);
+	int64_t *sums;
 
-	ss_cover_init(&cover, scratch->memory);
-	ranges.items = SS_ARENA_NEW(scratch, struct ss_interval, size);
-	whole = sums && ranges.items && region_cover_of_kind(regions, kind, &cover);
-	if (whole) {
-		for (uint32_t i = 0; i < steps->count; i++)
-			ranges.items[i] = (struct ss_interval){ steps->items[i].host_start_ns,
-								steps->items[i].host_end_ns };
-		ss_cover_share(&cover, &ranges, sums);
-		for (uint32_t i = 0; i < steps->count; i++)
-			if (kind == SS_COMPILED_COMPILE)
-				tallies[i].compile_ns = sums[i];
-			else
-				tallies[i].guard_ns = sums[i];
-	}
-	ss_cover_release(&cover);
-	return whole;
+	if (!SS_ALLOC(scratch, sums, size) || !SS_ALLOC(scratch, ranges.items, size) ||
+	    !region_cover_of_kind(regions, kind, &cover))
+		return false;
+	for (uint32_t i = 0; i < steps->count; i++)
+		ranges.items[i] = (struct ss_interval){ steps->items[i].host_start_ns,
+							steps->items[i].host_end_ns };
+	ss_cover_share(&cover, &ranges, sums);
+	for (uint32_t i = 0; i < steps->count; i++)
+		if (kind == SS_COMPILED_COMPILE)
+			tallies[i].compile_ns = sums[i];
+		else
+			tallies[i].guard_ns = sums[i];
+	return true;
 }
 
 /* Counts outermost calls, graph breaks and guard checks in the step in which they start. */
@@ -346,11 +341,10 @@ struct ss_region_step *ss_region_steps(const struct ss_regions *regions, struct 
 {
 	struct ss_region_step *tallies = SS_ARENA_NEW(arena, struct ss_region_step,
 						      (size_t)regions->trace->steps.count + 1);
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, arena->memory);
 	uint8_t *between;
 	bool whole;
 
-	ss_arena_init(&scratch, arena->memory);
 	whole = tallies && region_rows_between(regions, &scratch, &between) &&
 		region_steps_time(regions, SS_COMPILED_COMPILE, &scratch, tallies) &&
 		region_steps_time(regions, SS_COMPILED_LOOKUP, &scratch, tallies);
@@ -358,6 +352,5 @@ struct ss_region_step *ss_region_steps(const struct ss_regions *regions, struct 
 		region_steps_calls(regions, tallies);
 		region_steps_launches(regions, between, tallies);
 	}
-	ss_arena_release(&scratch);
 	return whole ? tallies : NULL;
 }

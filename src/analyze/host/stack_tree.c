@@ -377,10 +377,9 @@ enum ss_status ss_stack_tree_init(struct ss_stack_tree *tree, const struct ss_tr
 					 .value = value,
 					 .phases = phases,
 					 .work_left = (uint64_t)trace->device_from * WORK_PER_ROW };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 
 	*tree = (struct ss_stack_tree){ .trace = trace, .memory = memory, .step_name = SS_NO_ID };
-	ss_arena_init(&scratch, memory);
 	builder.failed = !stack_builder_init(&builder, &scratch);
 	if (!builder.failed && value == SS_STACK_DEVICE)
 		stack_mark_launches(&builder);
@@ -391,7 +390,6 @@ enum ss_status ss_stack_tree_init(struct ss_stack_tree *tree, const struct ss_tr
 	stack_tree_sum(tree);
 	ss_records_release(&builder.keys);
 	SS_FREE(memory, builder.open, builder.open_capacity);
-	ss_arena_release(&scratch);
 	if (!builder.failed)
 		return SS_OK;
 	ss_stack_tree_release(tree);

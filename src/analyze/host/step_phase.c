@@ -235,12 +235,11 @@ enum ss_status ss_phases_init(struct ss_phases *phases, const struct ss_trace *t
 {
 	struct name_phases *meanings = NULL;
 	struct phase_thread *threads = NULL;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 
 	*phases = (struct ss_phases){
 		.trace = trace, .memory = memory, .row_count = trace->device_from, .main = SS_NO_ROW
 	};
-	ss_arena_init(&scratch, memory);
 	phases->phase = ss_memory_resize(memory, NULL, 0, (size_t)phases->row_count + 1);
 	if (phases->phase && name_phases_find(trace, &scratch, &meanings))
 		threads = SS_ARENA_NEW(&scratch, struct phase_thread,
@@ -251,10 +250,8 @@ enum ss_status ss_phases_init(struct ss_phases *phases, const struct ss_trace *t
 		phases_walk_rows(phases, meanings, threads);
 		phases->main = phases_main_thread(trace, threads);
 		phases_settle(phases, threads);
-	}
-	ss_arena_release(&scratch);
-	if (threads)
 		return SS_OK;
+	}
 	ss_phases_release(phases);
 	return ss_fail_memory(err, "the phases");
 }
@@ -416,22 +413,18 @@ enum ss_status ss_training_init(struct ss_training *training, const struct ss_ph
 					  .places = places };
 	const struct ss_trace *trace = phases->trace;
 	size_t bytes = ((size_t)phases->row_count + 1) * sizeof(uint32_t);
-	struct ss_arena scratch;
-	bool whole;
+	SS_SCRATCH(scratch, memory);
 
 	*training = (struct ss_training){ .trace = trace,
 					  .memory = memory,
 					  .row_count = phases->row_count };
-	ss_arena_init(&scratch, memory);
 	marker.names = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
 	training->marks = ss_memory_zeroed(memory, bytes);
 	training->computes = ss_memory_zeroed(memory, bytes);
-	whole = marker.names && training->marks && training->computes;
-	if (whole)
+	if (marker.names && training->marks && training->computes) {
 		training_mark_rows(&marker);
-	ss_arena_release(&scratch);
-	if (whole)
 		return SS_OK;
+	}
 	ss_training_release(training);
 	return ss_fail_memory(err, "the work of training");
 }

@@ -401,12 +401,10 @@ static void gap_explain(struct gap_search *search, uint32_t last)
 static bool profiler_overhead_find(struct gap_search *search, struct ss_memory *memory)
 {
 	const struct ss_trace *trace = search->trace;
-
 	struct ss_cover_pile pile = { 0 };
-	struct ss_cover track;
+	SS_COVER(track, memory);
 
 	ss_cover_init(&search->overhead, memory);
-	ss_cover_init(&track, memory);
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		if (trace->tracks[i].class != SS_TRACK_PROFILER)
 			continue;
@@ -420,7 +418,6 @@ static bool profiler_overhead_find(struct gap_search *search, struct ss_memory *
 		ss_cover_pile_add(&pile, &track);
 	}
 	ss_cover_pile_finish(&pile, &search->overhead);
-	ss_cover_release(&track);
 	return !search->overhead.failed;
 }
 
@@ -483,28 +480,24 @@ static bool idle_walk_device(struct idle_walk *walk, int64_t device)
 {
 	const struct ss_trace *trace = walk->search.trace;
 	int64_t covered_ns = INT64_MIN;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, walk->idle->memory);
 	struct ss_merge merge;
-	bool whole;
 
 	walk->at = walk->search.overhead_at = 0;
 	walk->last = SS_NO_ROW;
-	ss_arena_init(&scratch, walk->idle->memory);
-	whole = ss_merge_init(&merge, trace, device, &scratch);
-	for (uint32_t row = whole ? ss_merge_next(&merge) : SS_NO_ROW; whole && row != SS_NO_ROW;
-	     row = ss_merge_next(&merge)) {
+	if (!ss_merge_init(&merge, trace, device, &scratch))
+		return false;
+	for (uint32_t row = ss_merge_next(&merge); row != SS_NO_ROW; row = ss_merge_next(&merge)) {
 		if (!ss_kind_on_device(trace->slices.kind[row]))
 			continue;
-		if (trace->slices.start_ns[row] > covered_ns)
-			whole = idle_add_stretch(walk, covered_ns, trace->slices.start_ns[row],
-						 row);
+		if (trace->slices.start_ns[row] > covered_ns &&
+		    !idle_add_stretch(walk, covered_ns, trace->slices.start_ns[row], row))
+			return false;
 		if (ss_slice_end(&trace->slices, row) > covered_ns)
 			covered_ns = ss_slice_end(&trace->slices, row);
 		walk->last = row;
 	}
-	whole = whole && idle_add_stretch(walk, covered_ns, INT64_MAX, SS_NO_ROW);
-	ss_arena_release(&scratch);
-	return whole;
+	return idle_add_stretch(walk, covered_ns, INT64_MAX, SS_NO_ROW);
 }
 
 static bool idle_walk_devices(struct idle_walk *walk)
@@ -531,17 +524,15 @@ enum ss_status ss_idle_init(struct ss_idle *idle, const struct ss_trace *trace,
 			    struct ss_memory *memory, struct ss_error *err)
 {
 	struct idle_walk walk = { .search = { .trace = trace }, .idle = idle };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	bool whole;
 
 	*idle = (struct ss_idle){ .trace = trace, .memory = memory };
-	ss_arena_init(&scratch, memory);
 	whole = gap_search_index(&walk.search, &scratch) &&
 		ss_steps_cover(trace, memory, &walk.steps) &&
 		profiler_overhead_find(&walk.search, memory) && idle_walk_devices(&walk);
 	ss_cover_release(&walk.steps);
 	ss_cover_release(&walk.search.overhead);
-	ss_arena_release(&scratch);
 	if (whole)
 		return SS_OK;
 	ss_idle_release(idle);

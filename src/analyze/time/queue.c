@@ -109,22 +109,22 @@ static bool launched_find_order(struct ss_launched *works)
 static bool launched_mark_late(struct ss_launched *works)
 {
 	const struct ss_trace *trace = works->trace;
-	struct ss_records devices;
-	struct ss_arena scratch;
+	SS_OWNED(ss_records_release) struct ss_records devices = { 0 };
+	SS_SCRATCH(scratch, works->memory);
 	uint32_t *device_of;
 	int64_t *until_ns;
-	bool whole;
 
-	ss_arena_init(&scratch, works->memory);
-	device_of = SS_ARENA_NEW(&scratch, uint32_t, (size_t)trace->track_count + 1);
-	until_ns = SS_ARENA_NEW(&scratch, int64_t, (size_t)trace->track_count + 1);
-	whole = ss_records_init(&devices, works->memory, sizeof(int64_t)) && device_of && until_ns;
-	for (uint32_t i = 0; whole && i < trace->track_count; i++) {
+	if (!SS_ALLOC(&scratch, device_of, (size_t)trace->track_count + 1) ||
+	    !SS_ALLOC(&scratch, until_ns, (size_t)trace->track_count + 1) ||
+	    !ss_records_init(&devices, works->memory, sizeof(int64_t)))
+		return false;
+	for (uint32_t i = 0; i < trace->track_count; i++) {
 		device_of[i] = ss_records_add(&devices, &trace->tracks[i].pid);
 		until_ns[i] = INT64_MIN;
-		whole = device_of[i] != SS_NO_ID;
+		if (device_of[i] == SS_NO_ID)
+			return false;
 	}
-	for (uint32_t i = 0; whole && i < works->count; i++) {
+	for (uint32_t i = 0; i < works->count; i++) {
 		uint32_t number = works->by_from[i];
 		struct ss_launched_work *work = &works->items[number];
 		uint32_t device = device_of[trace->slices.track[work->first]];
@@ -133,9 +133,7 @@ static bool launched_mark_late(struct ss_launched *works)
 		if (work->end_ns > until_ns[device])
 			until_ns[device] = work->end_ns;
 	}
-	ss_records_release(&devices);
-	ss_arena_release(&scratch);
-	return whole;
+	return true;
 }
 
 enum ss_status ss_launched_init(struct ss_launched *works, const struct ss_trace *trace,

@@ -8,14 +8,7 @@
 #include <string.h>
 
 #include "base/search.h"
-
-static bool role_name_ends_with(const struct ss_string *name, const char *end)
-{
-	size_t length = strlen(end);
-
-	return name->length >= length &&
-	       memcmp(name->text + name->length - length, end, length) == 0;
-}
+#include "base/text.h"
 
 /* "enumerate(DataLoader)#...__next__", or any of a DataPipe. */
 static bool is_dataloader_next(const struct ss_trace *trace, uint32_t row)
@@ -25,7 +18,7 @@ static bool is_dataloader_next(const struct ss_trace *trace, uint32_t row)
 	if (!(trace->name_flags[trace->slices.name[row]] & SS_NAME_DATALOADER))
 		return false;
 	return strncmp(name->text, "enumerate(DataPipe)#", 20) == 0 ||
-	       role_name_ends_with(name, ".__next__");
+	       ss_text_ends_with(name->text, name->length, ".__next__");
 }
 
 /* SS_ROLE_OTHER for what does not count: frames, steps, profiler overhead. */

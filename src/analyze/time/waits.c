@@ -88,14 +88,13 @@ enum ss_status ss_waits_init(struct ss_waits *waits, const struct ss_idle *idle,
 			     struct ss_memory *memory, struct ss_error *err)
 {
 	const struct ss_trace *trace = idle->trace;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	uint8_t *kinds;
 	size_t bytes;
 	bool whole;
 
 	*waits = (struct ss_waits){ .memory = memory, .row_count = trace->device_from };
 	bytes = ((size_t)waits->row_count + 1) * sizeof(*waits->wait);
-	ss_arena_init(&scratch, memory);
 	kinds = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
 	waits->wait = ss_memory_resize(memory, NULL, 0, bytes);
 	whole = kinds && waits->wait;
@@ -104,7 +103,6 @@ enum ss_status ss_waits_init(struct ss_waits *waits, const struct ss_idle *idle,
 		waits_find_copies(waits, trace, kinds);
 		whole = waits_add_gaps(waits, idle);
 	}
-	ss_arena_release(&scratch);
 	if (!whole) {
 		ss_waits_release(waits);
 		return ss_fail_memory(err, "the waits for the device");

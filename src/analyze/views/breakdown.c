@@ -219,38 +219,33 @@ static enum ss_status breakdown_run(const struct ss_subject *subject, struct ss_
 {
 	const struct ss_trace *trace = subject->trace;
 	struct ss_memory *memory = out->arena->memory;
-	struct ss_cover steps = { 0 }, left = { 0 };
-	struct ss_roles roles;
-	enum ss_status status = SS_OK;
-	int64_t *sums = NULL;
-	bool whole = ss_roles_init(&roles, trace, memory) &&
-		     breakdown_stretches(subject, memory, &steps) &&
-		     breakdown_stretches(subject, memory, &left);
+	SS_OWNED(ss_roles_release) struct ss_roles roles = { 0 };
+	SS_COVER(steps, memory);
+	SS_COVER(left, memory);
+	int64_t *sums;
 
-	if (whole)
-		sums = SS_ARENA_NEW(out->arena, int64_t, ((size_t)steps.count + 1) * SS_ROLE_COUNT);
-	if (sums) {
-		breakdown_split_steps(&roles, &steps, &left, sums);
-		whole = !left.failed;
-		if (subject->group == GROUP_PART)
-			breakdown_add_parts(out, sums, &steps);
-		else if (subject->group == GROUP_PIECE)
-			status = breakdown_add_pieces(subject, out, sums, &steps, err);
-		else
-			breakdown_add_steps(trace, out, sums, steps.count);
-	}
-	ss_roles_release(&roles);
-	ss_cover_release(&steps);
-	ss_cover_release(&left);
-	return sums && whole ? status : ss_fail_memory(err, "the breakdown of steps");
+	if (!ss_roles_init(&roles, trace, memory) ||
+	    !breakdown_stretches(subject, memory, &steps) ||
+	    !breakdown_stretches(subject, memory, &left) ||
+	    !SS_ALLOC(out->arena, sums, ((size_t)steps.count + 1) * SS_ROLE_COUNT))
+		return ss_fail_memory(err, "the breakdown of steps");
+	breakdown_split_steps(&roles, &steps, &left, sums);
+	if (left.failed)
+		return ss_fail_memory(err, "the breakdown of steps");
+	if (subject->group == GROUP_PIECE)
+		return breakdown_add_pieces(subject, out, sums, &steps, err);
+	if (subject->group == GROUP_PART)
+		breakdown_add_parts(out, sums, &steps);
+	else
+		breakdown_add_steps(trace, out, sums, steps.count);
+	return SS_OK;
 }
 
 const struct ss_view ss_view_breakdown = {
 	.name = "breakdown",
 	.summary = "Steps in TensorBoard's parts: kernel, copy, input, other",
 	.empty = "No steps: the file has neither CPU operators nor device events.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "dur_ns kernel_ns memcpy_ns memset_ns communication_ns runtime_ns "
 		"dataloader_ns cpu_ns other_ns mean_ns total_ns",
 	.basis = SS_BASIS_MEAN,

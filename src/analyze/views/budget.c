@@ -58,24 +58,23 @@ static enum ss_status budget_measure_device(const struct ss_trace *trace, int64_
 					    struct ss_error *err)
 {
 	size_t count = budget->steps->count;
-	int64_t *sums = SS_ARENA_NEW(out->arena, int64_t, (count + 1) * 4);
-	struct ss_device_cover own;
-	bool whole = ss_device_cover_init(&own, trace, device, out->arena->memory);
+	SS_DEVICE_COVER own = { 0 };
+	int64_t *sums;
 
-	if (sums && whole) {
-		budget->compute = sums;
-		budget->comm = sums + count;
-		budget->copies = sums + count * 2;
-		budget->all_comm = sums + count * 3;
-		budget_share_steps(&own.compute, budget->steps, budget->compute);
-		budget_share_steps(&own.comm, budget->steps, budget->all_comm);
-		ss_device_cover_expose(&own);
-		budget_share_steps(&own.comm, budget->steps, budget->comm);
-		budget_share_steps(&own.copies, budget->steps, budget->copies);
-		whole = !own.comm.failed && !own.copies.failed;
-	}
-	ss_device_cover_release(&own);
-	return sums && whole ? SS_OK : ss_fail_memory(err, "the time budget");
+	if (!SS_ALLOC(out->arena, sums, (count + 1) * 4) ||
+	    !ss_device_cover_init(&own, trace, device, out->arena->memory))
+		return ss_fail_memory(err, "the time budget");
+	budget->compute = sums;
+	budget->comm = sums + count;
+	budget->copies = sums + count * 2;
+	budget->all_comm = sums + count * 3;
+	budget_share_steps(&own.compute, budget->steps, budget->compute);
+	budget_share_steps(&own.comm, budget->steps, budget->all_comm);
+	ss_device_cover_expose(&own);
+	budget_share_steps(&own.comm, budget->steps, budget->comm);
+	budget_share_steps(&own.copies, budget->steps, budget->copies);
+	return own.comm.failed || own.copies.failed ? ss_fail_memory(err, "the time budget")
+						    : SS_OK;
 }
 
 static void budget_add_steps(const struct ss_trace *trace, int64_t device,
@@ -180,17 +179,14 @@ static enum ss_status budget_run(const struct ss_subject *subject, struct ss_tab
 	const uint32_t most = ss_devices_by_step(trace);
 	int64_t device = INT64_MIN;
 	uint32_t number = 0;
-	struct ss_cover steps;
+	SS_COVER(steps, out->arena->memory);
 
-	if (!ss_steps_cover(trace, out->arena->memory, &steps)) {
-		ss_cover_release(&steps);
+	if (!ss_steps_cover(trace, out->arena->memory, &steps))
 		return ss_fail_memory(err, "the time budget");
-	}
 	for (; status == SS_OK && ss_device_next(trace, device, &device); number++)
 		if (number < most)
 			status = budget_add_device(subject, device, number, &steps, out, err);
 	ss_note_devices(out, number > most ? number - most : 0);
-	ss_cover_release(&steps);
 	return status;
 }
 
@@ -199,8 +195,7 @@ const struct ss_view ss_view_budget = {
 	.summary = "GPU time per step: compute, exposed communication, idle",
 	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
 		 "ProfilerActivity.CUDA or XPU).",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "dur_ns compute_ns exposed_comm_ns exposed_copy_ns idle_ns comm_ns "
 		"mean_ns total_ns",
 	.basis = SS_BASIS_MEAN,

@@ -10,7 +10,6 @@
  * Jobs without devices communicate on host threads: there, the gloo or MPI ranges are the
  * collectives, and operators take the place of compute kernels.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/kernel/message.h"
@@ -306,16 +305,13 @@ static bool collective_count_streams(struct communication *view, int64_t device,
 static bool collective_count_device(struct communication *view, int64_t device,
 				    struct ss_hiding_kernel *hiders)
 {
-	struct ss_device_cover own;
-	bool whole = ss_device_cover_init(&own, view->trace, device, view->memory);
+	SS_DEVICE_COVER own = { 0 };
 
-	if (whole && hiders)
-		whole = ss_cover_count_hiders(view->trace, device, &own.comm, &view->scratch,
-					      hiders);
-	else if (whole)
-		whole = collective_count_streams(view, device, &own.compute);
-	ss_device_cover_release(&own);
-	return whole;
+	if (!ss_device_cover_init(&own, view->trace, device, view->memory))
+		return false;
+	return hiders ? ss_cover_count_hiders(view->trace, device, &own.comm, &view->scratch,
+					      hiders)
+		      : collective_count_streams(view, device, &own.compute);
 }
 
 /* When an operator ran on any thread, except those that only communicate. */
@@ -324,9 +320,8 @@ static bool cover_operators(const struct ss_trace *trace, struct ss_memory *memo
 {
 	const struct ss_slices *slices = &trace->slices;
 	struct ss_cover_pile pile = { 0 };
-	struct ss_cover own;
+	SS_COVER(own, memory);
 
-	ss_cover_init(&own, memory);
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
 
@@ -341,20 +336,15 @@ static bool cover_operators(const struct ss_trace *trace, struct ss_memory *memo
 		ss_cover_pile_add(&pile, &own);
 	}
 	ss_cover_pile_finish(&pile, out);
-	ss_cover_release(&own);
 	return !out->failed;
 }
 
 static bool collective_count_host(struct communication *view)
 {
-	struct ss_cover compute;
-	bool whole;
+	SS_COVER(compute, view->memory);
 
-	ss_cover_init(&compute, view->memory);
-	whole = cover_operators(view->trace, view->memory, &compute) &&
-		collective_count_threads(view, &compute);
-	ss_cover_release(&compute);
-	return whole;
+	return cover_operators(view->trace, view->memory, &compute) &&
+	       collective_count_threads(view, &compute);
 }
 
 SS_COMPARATOR(collective_compare_total, struct collective_tally,
@@ -502,7 +492,7 @@ static bool communication_fill_hiders(struct communication *view, struct ss_tabl
 		if (hiders[i].calls)
 			hiders[used++] = hiders[i];
 	}
-	qsort(hiders, used, sizeof(*hiders), hider_compare_hidden);
+	SS_SORT(hiders, used, hider_compare_hidden);
 	for (uint32_t i = 0; i < used; i++)
 		communication_add_hider(view, out, &hiders[i], all_ns);
 	if (view->on_host)
@@ -525,9 +515,7 @@ static bool communication_fill_rows(struct communication *view, struct ss_table 
 	while (!view->on_host && ss_device_next(trace, device, &device))
 		if (!collective_count_device(view, device, NULL))
 			return false;
-	if (view->keys.count)
-		qsort(view->tallies, view->keys.count, sizeof(*view->tallies),
-		      collective_compare_total);
+	SS_SORT(view->tallies, view->keys.count, collective_compare_total);
 	for (uint32_t i = 0; i < view->keys.count; i++)
 		communication_add_row(view, out, &view->tallies[i]);
 	return true;
@@ -572,8 +560,7 @@ const struct ss_view ss_view_communication = {
 	.name = "communication",
 	.summary = "Collectives: time, exposed communication, bandwidth",
 	.empty = "No collectives in this trace.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "calls hidden_ns total_ns",
 	.basis = SS_BASIS_FILE,
 	.groups = { "collective", "kind", "group", "hidden-by" },

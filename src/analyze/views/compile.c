@@ -3,7 +3,6 @@
  * compile.c - view: torch.compile: compiled regions and the kernels they launch, what
  * stays eager, guards, graph breaks, and compile time.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/facts.h"
@@ -77,7 +76,7 @@ static uint32_t region_fold(struct region_tally *tallies, uint32_t count)
 {
 	uint32_t used = 0;
 
-	qsort(tallies, count, sizeof(*tallies), region_compare_key);
+	SS_SORT(tallies, count, region_compare_key);
 	for (uint32_t i = 0; i < count; i++) {
 		struct region_tally *last = used ? &tallies[used - 1] : NULL;
 
@@ -92,7 +91,7 @@ static uint32_t region_fold(struct region_tally *tallies, uint32_t count)
 		ss_ns_add(&last->device_ns, tallies[i].device_ns);
 		ss_ns_add(&last->triton_ns, tallies[i].triton_ns);
 	}
-	qsort(tallies, used, sizeof(*tallies), region_compare_time);
+	SS_SORT(tallies, used, region_compare_time);
 	return used;
 }
 
@@ -279,7 +278,7 @@ static bool compile_add_phases(const struct ss_regions *regions, struct ss_table
 	for (uint32_t i = 0; i < trace->names.count; i++)
 		if (tallies[i].calls)
 			tallies[used++] = tallies[i];
-	qsort(tallies, used, sizeof(*tallies), region_compare_time);
+	SS_SORT(tallies, used, region_compare_time);
 	for (uint32_t i = 0; i < used; i++) {
 		ss_row_begin(out);
 		ss_row_null(out);
@@ -315,8 +314,7 @@ const struct ss_view ss_view_compile = {
 	.summary = "torch.compile: regions, graph breaks, eager kernels, guards",
 	.empty = "No compiled regions: torch.compile was not used, compiled nothing, or was not "
 		 "recorded.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "host_ns kernels device_ns",
 	.basis = SS_BASIS_FILE,
 	.bases = { [GROUP_STEP] = SS_BASIS_STEP },

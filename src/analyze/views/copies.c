@@ -8,7 +8,6 @@
  * since the copy started: copies from pageable memory return shortly before they end. A
  * call that returns before its copy starts was not blocked.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/facts.h"
@@ -222,8 +221,7 @@ static enum ss_status copies_fill(struct copy_counting *view, struct ss_table *o
 		     trace->slices.kind[row] == SS_KIND_MEMSET) &&
 		    !copies_count_row(view, row))
 			return ss_fail_memory(err, "the copies");
-	if (view->keys.count)
-		qsort(view->tallies, view->keys.count, sizeof(*view->tallies), copy_compare_total);
+	SS_SORT(view->tallies, view->keys.count, copy_compare_total);
 	for (uint32_t i = 0; i < view->keys.count; i++)
 		copies_add_row(view, out, &view->tallies[i]);
 	copies_note_missing(view, out);
@@ -251,8 +249,7 @@ const struct ss_view ss_view_copies = {
 	.name = "copies",
 	.summary = "Copies and memsets: size, time, bandwidth, time the host waits",
 	.empty = "No copies or memsets: record them with ProfilerActivity.CUDA.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "calls moved_bytes total_ns blocked_ns host_ns",
 	.basis = SS_BASIS_FILE,
 	.groups = { "kind", "op", "line" },

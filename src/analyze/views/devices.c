@@ -113,8 +113,7 @@ const struct ss_view ss_view_devices = {
 	.summary = "The devices that were used, and what ran on them",
 	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
 		 "ProfilerActivity.CUDA or XPU).",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "kernels comm_kernels memcpys memsets orphans",
 	.basis = SS_BASIS_FILE,
 	.reads = SS_COLUMNS_NONE,

@@ -188,16 +188,14 @@ static enum ss_status events_run(const struct ss_subject *subject, struct ss_tab
 {
 	const struct ss_trace *trace = subject->trace;
 	struct events_filling work = { .trace = trace, .slices = &trace->slices, .out = out };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, out->arena->memory);
 
 	if (!trace->slices.count)
 		return SS_OK;
-	ss_arena_init(&scratch, out->arena->memory);
 	if (!SS_ALLOC(&scratch, work.names, trace->names.count))
 		return ss_fail_memory(err, "the names of events");
 	memset(work.names, 0, trace->names.count * sizeof(*work.names));
 	events_fill(&work);
-	ss_arena_release(&scratch);
 	return SS_OK;
 }
 
@@ -205,8 +203,7 @@ const struct ss_view ss_view_events = {
 	.name = "events",
 	.summary = "Every event as it was recorded: name, start, duration, launch",
 	.empty = "No events with a duration were recorded.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.basis = SS_BASIS_EVENT,
 	.events = 1,
 	.run = events_run,

@@ -6,7 +6,6 @@
  * A gap can have several causes, one after the other. Each part counts for its own cause,
  * operator and line.
  */
-#include <stdlib.h>
 
 #include "analyze/facts.h"
 #include "analyze/host/places.h"
@@ -218,8 +217,8 @@ static enum ss_status gaps_add_device(struct gap_counting *gaps,
 	}
 	if (!ss_idle_visit_gaps(device, gaps->idle, gaps_add_gap, gaps))
 		status = ss_fail_memory(err, "the idle time of devices");
-	if (status == SS_OK && gaps->count)
-		qsort(gaps->tallies, gaps->count, sizeof(*gaps->tallies), gap_compare_idle);
+	if (status == SS_OK)
+		SS_SORT(gaps->tallies, gaps->count, gap_compare_idle);
 	for (uint32_t i = 0; status == SS_OK && i < gaps->count; i++)
 		gaps_add_row(gaps, &gaps->tallies[i], device->device, out);
 	ss_records_release(&gaps->keys);
@@ -257,8 +256,7 @@ const struct ss_view ss_view_gaps = {
 	.name = "gaps",
 	.summary = "Why each device was idle: by cause, with operator and line",
 	.empty = "No idle time in the steps, or no GPU work.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "idle_ns",
 	.wide = "host",
 	.basis = SS_BASIS_STEPS,

@@ -217,8 +217,7 @@ const struct ss_view ss_view_inference = {
 	.summary = "Inference: prefill and decode steps, batch, tokens, busy time",
 	.empty = "No inference steps: no vLLM or SGLang ranges; the run trains or has no "
 		 "ProfilerStep.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "steps tokens context_tokens generated_tokens dur_ns total_ns "
 		"busy_ns idle_ns kernels graph_launches",
 	.basis = SS_BASIS_STEP,

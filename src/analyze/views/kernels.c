@@ -5,7 +5,6 @@
  * Covers the whole file, including communication. Occupancy and blocks per SM are weighted
  * by time; the launch configuration is that of the longest call.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/facts.h"
@@ -349,9 +348,7 @@ static bool kernels_fill(struct kernel_counting *kernels)
 		return false;
 	for (uint32_t i = 0; i < kernels->keys.count; i++)
 		ss_ns_add(&all_ns, kernels->tallies[i].total_ns);
-	if (kernels->keys.count)
-		qsort(kernels->tallies, kernels->keys.count, sizeof(*kernels->tallies),
-		      kernel_compare_total);
+	SS_SORT(kernels->tallies, kernels->keys.count, kernel_compare_total);
 	for (uint32_t i = 0; i < kernels->keys.count; i++)
 		kernels_add_row(kernels, &kernels->tallies[i], all_ns);
 	return true;
@@ -382,8 +379,7 @@ const struct ss_view ss_view_kernels = {
 	.name = "kernels",
 	.summary = "Kernels by name: calls, times, occupancy, tensor cores",
 	.empty = "No kernels: record them with ProfilerActivity.CUDA.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "calls total_ns",
 	.wide = "tensor_cores blocks_per_sm",
 	.basis = SS_BASIS_FILE,

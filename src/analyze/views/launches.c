@@ -7,7 +7,6 @@
  * a graph launch counts once. Figures cover the whole file; queue depths cover the time
  * from the first counted step to the last.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/host/ops.h"
@@ -445,8 +444,7 @@ static void launches_add_row(const struct launch_counts *counts, struct ss_table
 static void launches_add_rows(struct launch_counts *counts, struct ss_table *out)
 {
 	if (counts->keys.count && counts->group != LAUNCH_STEP)
-		qsort(counts->items, counts->keys.count, sizeof(*counts->items),
-		      launch_compare_time);
+		SS_SORT(counts->items, counts->keys.count, launch_compare_time);
 	for (uint32_t i = 0; i < counts->keys.count; i++)
 		launches_add_row(counts, out, &counts->items[i]);
 }
@@ -522,8 +520,7 @@ const struct ss_view ss_view_launches = {
 	.summary = "Kernel launches: cost, delays, queue depth, late launches",
 	.empty = "No launches: the file has no runtime calls that start work (group graph: no "
 		 "graph launches).",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "calls device_events call_ns device_ns",
 	.basis = SS_BASIS_FILE,
 	.bases = { [2] = SS_BASIS_STEP },

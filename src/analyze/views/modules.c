@@ -3,7 +3,6 @@
  * modules.c - view: the nn.Modules as a tree, by class or by instance, with the device
  * time of their forward and of the backward work they cause.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/facts.h"
@@ -185,7 +184,7 @@ static bool modules_add_tree(struct module_printer *printer, struct ss_arena *sc
 						 tree->nodes[i].parent, i };
 		child[i] = next[i] = SS_NO_ID;
 	}
-	qsort(items, tree->count, sizeof(*items), module_item_compare);
+	SS_SORT(items, tree->count, module_item_compare);
 	for (uint32_t i = tree->count; i-- > 0;) {
 		uint32_t *head = items[i].parent == SS_NO_ID ? &first : &child[items[i].parent];
 
@@ -259,7 +258,7 @@ static bool modules_add_kinds(struct module_printer *printer, struct ss_arena *s
 		if (seen[i])
 			items[used++] = (struct module_item){ module_weight(tree, sums[i].self_ns),
 							      0, i };
-	qsort(items, used, sizeof(*items), module_item_compare);
+	SS_SORT(items, used, module_item_compare);
 	for (uint32_t i = 0; i < used; i++)
 		modules_add_row(printer, ss_strings_text(&tree->labels, items[i].node),
 				&sums[items[i].node], NULL);
@@ -285,12 +284,11 @@ static enum ss_status modules_run(const struct ss_subject *subject, struct ss_ta
 	const struct ss_places *places;
 	struct ss_module_tree tree;
 	struct module_printer printer = { .tree = &tree, .out = out, .group = subject->group };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, out->arena->memory);
 	bool whole = true;
 
 	SS_TRY(ss_facts_places(subject->facts, &places, err));
 	SS_TRY(ss_module_tree_init(&tree, places, out->arena->memory, err));
-	ss_arena_init(&scratch, out->arena->memory);
 	if (!tree.count)
 		ss_note_missing(out, SS_MISSING_MODULES);
 	else
@@ -307,7 +305,6 @@ static enum ss_status modules_run(const struct ss_subject *subject, struct ss_ta
 	if (printer.path_bytes > PATHS_BYTES_MAX)
 		ss_table_note(out, "Module paths above %u MB in total are left out.",
 			      PATHS_BYTES_MAX >> 20);
-	ss_arena_release(&scratch);
 	ss_module_tree_release(&tree);
 	return whole ? SS_OK : ss_fail_memory(err, "the modules");
 }
@@ -316,8 +313,7 @@ const struct ss_view ss_view_modules = {
 	.name = "modules",
 	.summary = "nn.Modules: device and host time of forward and backward",
 	.empty = "No modules in the file.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "device_self_ns host_self_ns backward_self_ns",
 	.basis = SS_BASIS_FILE,
 	.groups = { "tree", "class", "instance" },

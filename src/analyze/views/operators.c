@@ -6,7 +6,6 @@
  * Every counted host row first gets the number of its group; then each figure is a sum
  * over rows.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/facts.h"
@@ -387,7 +386,7 @@ static enum ss_status operators_fill(struct operator_counting *view, struct ss_t
 		return ss_fail_memory(err, "the operators");
 	for (uint32_t i = 0; i < view->keys.count; i++)
 		ss_ns_add(&device_ns, view->tallies[i].device_self_ns);
-	qsort(view->tallies, view->keys.count, sizeof(*view->tallies), operator_compare_time);
+	SS_SORT(view->tallies, view->keys.count, operator_compare_time);
 	for (uint32_t i = 0; i < view->keys.count; i++)
 		operators_add_row(view, out, &view->tallies[i], device_ns);
 	operators_note_missing(view, device_ns, out);
@@ -416,8 +415,7 @@ const struct ss_view ss_view_operators = {
 	.summary = "Operators by name: calls, host time and device time",
 	.empty = "No operators: the file has no CPU operators (record them with "
 		 "ProfilerActivity.CPU).",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "calls host_self_ns device_self_ns gflop allocated_bytes "
 		"host_allocated_bytes",
 	.basis = SS_BASIS_FILE,

@@ -102,13 +102,12 @@ static bool phase_share_device(const struct ss_phases *phases, int64_t device,
 	const struct ss_slices *slices = &phases->trace->slices;
 	uint32_t count = steps->device.count;
 	int64_t *idle = sums + (size_t)IDLE * count;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	struct ss_merge merge;
 	struct phase_sets sets;
 	bool whole;
 
 	phase_sets_init(&sets, memory);
-	ss_arena_init(&scratch, memory);
 	whole = ss_merge_init(&merge, phases->trace, device, &scratch);
 	for (uint32_t row = whole ? ss_merge_next(&merge) : SS_NO_ROW; row != SS_NO_ROW;
 	     row = ss_merge_next(&merge))
@@ -126,7 +125,6 @@ static bool phase_share_device(const struct ss_phases *phases, int64_t device,
 		for (uint32_t k = 0; k < count; k++)
 			idle[k] -= own[k];
 	}
-	ss_arena_release(&scratch);
 	return phase_sets_release(&sets) && whole;
 }
 
@@ -267,8 +265,7 @@ const struct ss_view ss_view_phases = {
 	.name = "phases",
 	.summary = "Time by training phase: input, forward, backward, optimizer",
 	.empty = "No steps: the file has neither CPU operators nor device events.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "device_ns",
 	.basis = SS_BASIS_STEPS,
 	.bases = { [GROUP_STEP] = SS_BASIS_STEP },

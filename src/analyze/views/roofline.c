@@ -7,7 +7,6 @@
  * type, or its bytes at the memory bandwidth, whichever is longer. The measured time of a
  * call is the device time that it launched.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/facts.h"
@@ -518,9 +517,8 @@ static void roofline_add_rows(struct roofline *view, const char *device)
 {
 	uint32_t count = view->keys.count;
 
-	if (count)
-		qsort(view->tallies, count, sizeof(*view->tallies),
-		      view->group == BY_STEP ? roofline_compare_steps : roofline_compare_time);
+	SS_SORT(view->tallies, count,
+		view->group == BY_STEP ? roofline_compare_steps : roofline_compare_time);
 	for (uint32_t i = 0; i < count; i++)
 		roofline_add_row(view, &view->tallies[i]);
 	if (!ss_works_have_shapes(view->trace)) {
@@ -569,8 +567,7 @@ const struct ss_view ss_view_roofline = {
 	.summary = "FLOPs and bytes of operators, compared with the device's peaks",
 	.empty = "No operators with device time or known FLOPs: record shapes, CPU and CUDA "
 		 "activities.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "calls dur_ns device_ns host_ns gflop",
 	.basis = SS_BASIS_FILE,
 	.bases = { [BY_STEP] = SS_BASIS_STEP },

@@ -8,7 +8,6 @@
  * step could be the whole step. Occurrences do not overlap, and no sequence is listed as
  * part of another (repeats.h).
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/facts.h"
@@ -279,9 +278,7 @@ static bool sequences_fill(struct sequence_counting *sequences)
 	    !ss_records_init(&sequences->patterns, memory, sizeof(struct sequence_names)) ||
 	    !sequences_count(sequences))
 		return false;
-	if (sequences->patterns.count)
-		qsort(sequences->tallies, sequences->patterns.count, sizeof(*sequences->tallies),
-		      sequence_compare_total);
+	SS_SORT(sequences->tallies, sequences->patterns.count, sequence_compare_total);
 	for (uint32_t i = 0; i < sequences->patterns.count; i++)
 		if ((uint64_t)sequences->tallies[i].calls >= least)
 			sequences_add_row(sequences, kernels, &sequences->tallies[i]);
@@ -314,8 +311,7 @@ const struct ss_view ss_view_sequences = {
 	.summary = "Repeated kernel sequences: candidates for fusion",
 	.empty = "No kernel sequence repeats within a step, or there are no kernels (record them "
 		 "with ProfilerActivity.CUDA).",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.order = { "total_ns" },
 	.basis = SS_BASIS_FILE,
 	.of_device = true,

@@ -3,7 +3,6 @@
  * stacks.c - view: stacks with their device or host time, in the format of flame graphs,
  * or merged into a tree.
  */
-#include <stdlib.h>
 
 #include "analyze/host/stack_tree.h"
 #include "base/sort.h"
@@ -132,7 +131,7 @@ static bool stacks_add_stacks(struct stack_printer *printer)
 	for (uint32_t i = 0; i < tree->count; i++)
 		if (tree->nodes[i].self_ns)
 			items[used++] = (struct stack_item){ tree->nodes[i].self_ns, 0, i };
-	qsort(items, used, sizeof(*items), stack_item_compare);
+	SS_SORT(items, used, stack_item_compare);
 	for (; shown < used; shown++) {
 		const struct ss_stack *stack = &tree->nodes[items[shown].node];
 
@@ -190,7 +189,7 @@ static bool stacks_link_branches(struct stack_printer *printer, uint32_t *first)
 			ss_ns_add(&printer->small_ns[above], tree->nodes[i].total_ns);
 		}
 	}
-	qsort(items, used, sizeof(*items), stack_item_compare);
+	SS_SORT(items, used, stack_item_compare);
 	*first = SS_NO_ID;
 	for (uint32_t i = used; i-- > 0;) {
 		uint32_t *head = items[i].parent == SS_NO_ID ? first
@@ -330,8 +329,7 @@ const struct ss_view ss_view_stacks = {
 	.name = "stacks",
 	.summary = "Stacks with their device or host time, for flame graphs",
 	.empty = "No stacks: nothing in the file took time.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "self_ns",
 	.basis = SS_BASIS_FILE,
 	.groups = { "device", "host", "tree" },

@@ -84,8 +84,7 @@ const struct ss_view ss_view_streams = {
 	.summary = "Gaps of each stream: late host, launch latency, other",
 	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
 		 "ProfilerActivity.CUDA or XPU).",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "events busy_ns",
 	.basis = SS_BASIS_FILE,
 	.of_device = true,

@@ -6,7 +6,6 @@
  * Rows cover calls in the whole file; idle time is that of the gaps view, whose "sync" is
  * the sum of all rows.
  */
-#include <stdlib.h>
 
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
@@ -188,8 +187,7 @@ static void syncs_add_rows(struct sync_counting *counting)
 		if (!steps->items[i].dropped)
 			steps_ns += (double)(steps->items[i].end_ns - steps->items[i].start_ns);
 	if (counting->keys.count && counting->group != BY_STEP)
-		qsort(counting->tallies, counting->keys.count, sizeof(*counting->tallies),
-		      sync_compare_idle);
+		SS_SORT(counting->tallies, counting->keys.count, sync_compare_idle);
 	for (uint32_t i = 0; i < counting->keys.count; i++) {
 		const struct sync_key *key = ss_records_at(&counting->keys,
 							   counting->tallies[i].id);
@@ -247,20 +245,16 @@ static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_tabl
 	struct ss_memory *memory = out->arena->memory;
 	const uint32_t *steps = ss_steps_numbers(subject->trace, out->arena);
 	const struct ss_idle *idle;
-	enum ss_status status = SS_OK;
+	enum ss_status status;
 
+	SS_TRY(ss_facts_idle(subject->facts, &idle, err));
+	SS_TRY(ss_facts_ops(subject->facts, &counting.ops, err));
+	SS_TRY(ss_facts_places(subject->facts, &counting.places, err));
+	counting.devices = idle->device_count;
 	if (!steps || !sync_counting_init(&counting, out->arena))
 		status = ss_fail_memory(err, "the waits for the device");
-	if (status == SS_OK)
-		status = ss_facts_idle(subject->facts, &idle, err);
-	if (status == SS_OK) {
-		counting.devices = idle->device_count;
+	else
 		status = ss_waits_init(&counting.waits, idle, memory, err);
-	}
-	if (status == SS_OK)
-		status = ss_facts_ops(subject->facts, &counting.ops, err);
-	if (status == SS_OK)
-		status = ss_facts_places(subject->facts, &counting.places, err);
 	if (status == SS_OK)
 		syncs_count(&counting, steps);
 	if (counting.failed)
@@ -280,8 +274,7 @@ const struct ss_view ss_view_syncs = {
 	.summary = "Host syncs, and the GPU idle time they cause",
 	.empty = "No host syncs: the host never waited for a GPU, or its runtime calls are not "
 		 "recorded.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "idle_ns blocked_ns calls",
 	.wide = "longest_ns",
 	.basis = SS_BASIS_STEPS,

@@ -29,7 +29,7 @@ static enum ss_status temporal_add_device(const struct ss_trace *trace, int64_t 
 					  struct ss_table *out, struct ss_error *err)
 {
 	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN, compute_ns, all_comm_ns, comm_ns, copy_ns;
-	struct ss_device_cover own;
+	SS_DEVICE_COVER own = { 0 };
 	bool whole = ss_device_cover_init(&own, trace, device, out->arena->memory);
 	const struct ss_cover *const sets[] = { &own.compute, &own.comm, &own.copies };
 
@@ -47,7 +47,6 @@ static enum ss_status temporal_add_device(const struct ss_trace *trace, int64_t 
 	comm_ns = ss_cover_length(&own.comm);
 	copy_ns = ss_cover_length(&own.copies);
 	whole &= !own.comm.failed && !own.copies.failed;
-	ss_device_cover_release(&own);
 	if (!whole)
 		return ss_fail_memory(err, "the time of devices");
 	if (to_ns < from_ns)
@@ -80,8 +79,7 @@ const struct ss_view ss_view_temporal = {
 	.summary = "Budget of the whole file instead of the steps, as in HTA",
 	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
 		 "ProfilerActivity.CUDA or XPU).",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.basis = SS_BASIS_FILE,
 	.of_device = true,
 	.run = temporal_run,

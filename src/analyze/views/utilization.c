@@ -215,14 +215,12 @@ static enum ss_status utilization_add_device(const struct ss_trace *trace, int64
 {
 	int64_t from_ns = figures->sweep.from_ns, to_ns = figures->sweep.to_ns;
 	int64_t span_ns = to_ns - from_ns, compute_ns, comm_ns, copy_ns;
-	struct ss_device_cover own;
+	SS_DEVICE_COVER own = { 0 };
 	struct ss_merge merge;
-	bool whole = ss_device_cover_init(&own, trace, device, out->arena->memory);
 
-	if (!whole || !ss_merge_init(&merge, trace, device, out->arena)) {
-		ss_device_cover_release(&own);
+	if (!ss_device_cover_init(&own, trace, device, out->arena->memory) ||
+	    !ss_merge_init(&merge, trace, device, out->arena))
 		return ss_fail_memory(err, "the utilization of devices");
-	}
 	for (uint32_t row = ss_merge_next(&merge); row != SS_NO_ROW; row = ss_merge_next(&merge))
 		if (ss_kind_is_kernel(trace->slices.kind[row]))
 			figures_add_kernel(figures, trace, row);
@@ -231,8 +229,6 @@ static enum ss_status utilization_add_device(const struct ss_trace *trace, int64
 	ss_device_cover_expose(&own);
 	comm_ns = ss_cover_length_in(&own.comm, from_ns, to_ns);
 	copy_ns = ss_cover_length_in(&own.copies, from_ns, to_ns);
-	whole = !own.comm.failed && !own.copies.failed;
-	ss_device_cover_release(&own);
 	ss_row_begin(out);
 	ss_row_int(out, device);
 	ss_row_int(out, span_ns);
@@ -251,7 +247,9 @@ static enum ss_status utilization_add_device(const struct ss_trace *trace, int64
 	ss_row_int(out, copy_ns);
 	ss_row_end(out);
 	utilization_note_occupancy(figures, out);
-	return whole ? SS_OK : ss_fail_memory(err, "the utilization of devices");
+	return own.comm.failed || own.copies.failed
+		       ? ss_fail_memory(err, "the utilization of devices")
+		       : SS_OK;
 }
 
 static enum ss_status utilization_run(const struct ss_subject *subject, struct ss_table *out,
@@ -290,8 +288,7 @@ const struct ss_view ss_view_utilization = {
 	.summary = "How well kernels fill each GPU: SM efficiency, occupancy",
 	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
 		 "ProfilerActivity.CUDA or XPU).",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.basis = SS_BASIS_STEPS,
 	.by_moment = true,
 	.of_device = true,
