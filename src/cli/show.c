@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "api/find_files.h"
+#include "base/system/clock.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/command.h"
@@ -335,18 +335,9 @@ int show_run(const char *what, const struct arguments *arguments)
 #define AGAIN_NS ((int64_t)100000000)
 #define BAR_COLUMNS 24
 
-static int64_t progress_clock_ns(void)
-{
-	struct timespec now;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
-		return 0;
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 void cli_progress_prepare(struct progress_bar *bar, const char *mode)
 {
-	*bar = (struct progress_bar){ .next_ns = progress_clock_ns() + FIRST_NS };
+	*bar = (struct progress_bar){ .next_ns = ss_clock_ns() + FIRST_NS };
 	bar->json = strcmp(mode, "json") == 0;
 	bar->bar = strcmp(mode, "bar") == 0 || (strcmp(mode, "auto") == 0 && isatty(STDERR_FILENO));
 }
@@ -401,7 +392,7 @@ bool cli_progress_step(void *context, const struct ss_progress *progress)
 		return false;
 	if (!bar->bar && !bar->json)
 		return true;
-	now = progress_clock_ns();
+	now = ss_clock_ns();
 	if (now < bar->next_ns)
 		return true;
 	bar->next_ns = now + AGAIN_NS;

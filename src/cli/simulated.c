@@ -3,20 +3,12 @@
  * simulated.c - writes a simulated job and prints its faults.
  */
 #include <stdio.h>
-#include <time.h>
 
 #include "api/simulator.h"
+#include "base/system/clock.h"
 #include "cli/output.h"
 #include "cli/command.h"
 #include "cli/stop.h"
-
-static double seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* The simulator plants no more faults than this. */
 #define PLANTED_MAX SS_SIM_CAUSES_MAX
@@ -93,7 +85,7 @@ int simulated_write(const char *what, const struct ss_simulation *simulation, co
 	struct planted_list planted = { 0 };
 	struct ss_error err = { 0 };
 	struct progress_bar bar;
-	double start = seconds_now();
+	int64_t start_ns = ss_clock_ns();
 	enum ss_status status;
 
 	own.progress = simulation_on_step;
@@ -106,6 +98,6 @@ int simulated_write(const char *what, const struct ss_simulation *simulation, co
 	stop_filling(false); /* begun by the first step: earlier there is no folder to remove */
 	if (status != SS_OK)
 		return show_fail(what, &err);
-	print_simulated(&own, &done, &planted, seconds_now() - start);
+	print_simulated(&own, &done, &planted, (double)(ss_clock_ns() - start_ns) / 1e9);
 	return EXIT_FINE;
 }

@@ -2,6 +2,7 @@
 /*
  * connections.c - how long connections may take, and who gives way when there are many.
  */
+#include "base/system/clock.h"
 #include "serve/server.h"
 
 #include <sys/socket.h>
@@ -14,14 +15,6 @@
 
 /* Long enough for a large answer through a tunnel of 100 kB/s. */
 #define ANSWER_SECONDS 300
-
-static time_t connections_clock_s(void)
-{
-	struct timespec time = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec;
-}
 
 bool ss_connections_init(struct ss_connections *connections)
 {
@@ -78,7 +71,7 @@ struct ss_connection *ss_connections_take(struct ss_connections *connections, in
 	if (taken)
 		*taken = (struct ss_connection){ .socket = socket,
 						 .is_used = true,
-						 .since = connections_clock_s(),
+						 .since = (time_t)(ss_clock_ns() / 1000000000),
 						 .turn = connections->turns++ };
 	ss_gate_unlock(connections->gate);
 	return taken;
@@ -99,7 +92,7 @@ static void connection_mark(struct ss_connections *connections, struct ss_connec
 	if (connection) {
 		connection->is_answered = is_answered;
 		connection->is_trusted |= has_token;
-		connection->since = connections_clock_s();
+		connection->since = (time_t)(ss_clock_ns() / 1000000000);
 	}
 	ss_gate_unlock(connections->gate);
 }
@@ -124,7 +117,7 @@ static time_t connection_limit_s(const struct ss_connection *connection)
 
 void ss_connections_sweep(struct ss_connections *connections)
 {
-	time_t moment = connections_clock_s();
+	time_t moment = (time_t)(ss_clock_ns() / 1000000000);
 
 	ss_gate_lock(connections->gate);
 	for (uint32_t i = 0; i < SS_CONNECTIONS_MAX; i++) {

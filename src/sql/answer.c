@@ -242,7 +242,7 @@ static bool reads_all(const struct ss_sql_answer *answer)
 static enum ss_status sql_answer_run(struct ss_sql_answer *answer, const char *query,
 				     struct ss_error *err)
 {
-	struct ss_text wrapped = { 0 };
+	SS_TEXT(wrapped);
 	enum ss_status status;
 
 	SS_TRY(sql_answer_execute(answer, query, err));
@@ -260,7 +260,6 @@ static enum ss_status sql_answer_run(struct ss_sql_answer *answer, const char *q
 		status = sql_answer_execute(answer, wrapped.data, err);
 	if (status == SS_OK)
 		status = ss_sql_read_columns(answer, err);
-	ss_text_release(&wrapped);
 	return status;
 }
 
@@ -332,19 +331,13 @@ enum ss_status ss_sql_run(struct ss_sql *sql, const char *statement, struct ss_e
 enum ss_status ss_sql_copy(struct ss_sql *sql, const struct ss_sql_text *query, const char *path,
 			   struct ss_error *err)
 {
-	struct ss_text text = { 0 };
-	enum ss_status status;
+	SS_TEXT(text);
 
 	ss_text_addf(&text, "copy (%.*s\n) to '", (int)query->length, query->text);
 	ss_sql_add_quoted(&text, path, '\'');
 	ss_text_add_string(&text, "' (format parquet, compression zstd, use_tmp_file false)");
-	if (ss_text_failed(&text)) {
-		ss_text_release(&text);
-		return ss_fail_memory(err, "the query");
-	}
-	status = ss_sql_run(sql, text.data, err);
-	ss_text_release(&text);
-	return status;
+	return ss_text_failed(&text) ? ss_fail_memory(err, "the query")
+				     : ss_sql_run(sql, text.data, err);
 }
 
 /* Translates errors of a query: a few words of ours, then DuckDB's own sentence. */

@@ -104,26 +104,21 @@ static void add_locks(const struct ss_sql_options *options, struct ss_text *out)
 static enum ss_status database_add_views(struct ss_sql *sql, struct ss_error *err)
 {
 	const struct ss_view *table;
-	struct ss_text views = { 0 };
-	enum ss_status status = SS_OK;
+	SS_TEXT(views);
 
 	for (size_t i = 0; sql->session && (table = ss_sql_table_at(i)); i++) {
 		char name[SS_SQL_NAME_BYTES];
 
-		if (!ss_sql_register(sql, table)) {
-			ss_text_release(&views);
+		if (!ss_sql_register(sql, table))
 			return ss_fail_memory(err, "DuckDB's tables");
-		}
 		ss_sql_table_name(table, name);
 		ss_text_addf(&views, "create view %s as from %s();", name, name);
 	}
 	/* ENUM types have few values: up to 2^16 groups are found by index instead of a hash */
 	ss_text_add_string(&views, "set perfect_ht_threshold = 16;");
 	add_locks(&sql->options, &views);
-	status = ss_text_failed(&views) ? ss_fail_memory(err, "DuckDB's tables")
-					: run_plain(sql, views.data, err);
-	ss_text_release(&views);
-	return status;
+	return ss_text_failed(&views) ? ss_fail_memory(err, "DuckDB's tables")
+				      : run_plain(sql, views.data, err);
 }
 
 void ss_sql_add_quoted(struct ss_text *out, const char *text, char quote)

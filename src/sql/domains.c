@@ -2,11 +2,11 @@
 /*
  * domains.c - collects and sorts the texts of all files, and registers them as ENUM types.
  */
+#include "base/sort.h"
 #include "sql/raw.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Where the texts of a domain come from: a file's texts are numbered from 0. */
@@ -107,12 +107,7 @@ struct domain_text {
 	uint32_t id;
 };
 
-static int domain_compare_texts(const void *a, const void *b)
-{
-	const struct domain_text *left = a, *right = b;
-
-	return strcmp(left->text, right->text);
-}
+SS_COMPARATOR(domain_compare_texts, struct domain_text, SS_ORDERED(strcmp, text))
 
 /* Collects the texts of all files without duplicates; for now the maps hold these numbers. */
 static bool domain_collect(const struct source *source, const struct ss_job *job,
@@ -150,7 +145,7 @@ static bool domain_sort_texts(const struct ss_strings *texts, struct ss_arena *a
 		return false;
 	for (uint32_t i = 0; i < texts->count; i++)
 		order[i] = (struct domain_text){ ss_strings_text(texts, i), i };
-	qsort(order, texts->count, sizeof(*order), domain_compare_texts);
+	SS_SORT(order, texts->count, domain_compare_texts);
 	for (uint32_t i = 0; i < texts->count; i++) {
 		names[i] = order[i].text;
 		places[order[i].id] = i;
@@ -183,15 +178,13 @@ static bool domain_make(const struct source *source, const struct ss_job *job,
 			struct ss_arena *arena, struct ss_domain *out)
 {
 	struct ss_strings texts;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, arena->memory);
 	bool whole;
 
 	if (!ss_strings_init(&texts, arena->memory))
 		return false;
-	ss_arena_init(&scratch, arena->memory);
 	whole = domain_collect(source, job, arena, &texts, out) &&
 		make_type(source, job, &texts, &scratch, out);
-	ss_arena_release(&scratch);
 	ss_strings_release(&texts);
 	return whole;
 }

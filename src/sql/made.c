@@ -27,8 +27,7 @@ const struct ss_view ss_account_view = {
 	.name = "account",
 	.summary = "Where the time of the mean step goes: findings, needed work, unexplained",
 	.empty = "No account: the files have no steps.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "time_ns",
 	.basis = SS_BASIS_MEAN,
 	.rankless = true,
@@ -94,7 +93,7 @@ static enum ss_status make_account(struct ss_sql *sql, const char *rank,
 	const struct ss_render_options plain = { 0 };
 	const struct ss_diagnosis *verdict;
 	struct ss_wanted wanted = { .what = "diagnose" };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, sql->memory);
 	struct ss_table table;
 	enum ss_status status;
 	bool compares;
@@ -102,13 +101,11 @@ static enum ss_status make_account(struct ss_sql *sql, const char *rank,
 	SS_TRY(ss_wanted_add(&wanted, "rank", rank, err));
 	ss_choice_read_rank(&wanted, &options.rank, &compares);
 	SS_TRY(ss_session_verdict(sql->session, &options, &verdict, err));
-	ss_arena_init(&scratch, sql->memory);
 	ss_table_init(&table, &ss_account_view, &scratch);
 	account_add_rows(&verdict->account, &table);
 	status = table.failed ? ss_fail_memory(err, "the table")
 			      : ss_arrow_stream(&table, &plain, out, err);
 	ss_table_release(&table);
-	ss_arena_release(&scratch);
 	return status;
 }
 
@@ -190,14 +187,12 @@ enum ss_status ss_sql_make(struct ss_sql *sql, const struct ss_view *table,
 			   const struct ss_sql_arguments *arguments, const struct ss_made **out,
 			   struct ss_error *err)
 {
-	struct ss_text request = { 0 };
 	struct ArrowArrayStream stream;
 	enum ss_status status = SS_OK;
+	SS_TEXT(request);
 
-	if (!made_describe_request(table, arguments, &request)) {
-		ss_text_release(&request);
+	if (!made_describe_request(table, arguments, &request))
 		return ss_fail_memory(err, "the table");
-	}
 	ss_gate_lock(sql->gate);
 	*out = made_find(sql, request.data);
 	if (!*out) {
@@ -208,7 +203,6 @@ enum ss_status ss_sql_make(struct ss_sql *sql, const struct ss_view *table,
 			stream.release(&stream);
 	}
 	ss_gate_unlock(sql->gate);
-	ss_text_release(&request);
 	return status;
 }
 

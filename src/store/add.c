@@ -71,7 +71,7 @@ static enum ss_status ask_compact(struct adding *adding, const char *date, const
 				  bool *has, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	struct ss_sql *sql = NULL;
 	struct ss_sql_answer answer;
 	enum ss_status status;
@@ -91,7 +91,6 @@ static enum ss_status ask_compact(struct adding *adding, const char *date, const
 		*has = *has || (status == SS_OK && answer.table.row_count > 0);
 		ss_sql_end(&answer);
 	}
-	ss_text_release(&text);
 	ss_sql_close(sql);
 	return status;
 }
@@ -101,9 +100,8 @@ static enum ss_status ask_day(struct adding *adding, const char *date, bool *has
 			      struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
-	struct ss_run_store_names names;
+	SS_STORE_NAMES(names);
 	struct stat info;
-	enum ss_status status;
 
 	SS_TRY(ss_run_store_path(adding->store, path, err, "runs/date=%s/%s.parquet", date,
 				 adding->out->run_id));
@@ -111,36 +109,33 @@ static enum ss_status ask_day(struct adding *adding, const char *date, bool *has
 	if (*has)
 		return SS_OK;
 	SS_TRY(ss_run_store_path(adding->store, path, err, "runs/date=%s", date));
-	status = ss_run_store_names_read(path, &names, err);
-	for (uint32_t i = 0; status == SS_OK && !*has && i < names.count; i++)
+	SS_TRY(ss_run_store_names_read(path, &names, err));
+	for (uint32_t i = 0; !*has && i < names.count; i++)
 		if (ss_run_store_is_compact(names.items[i]))
-			status = ask_compact(adding, date, names.items[i], has, err);
-	ss_run_store_names_release(&names);
-	return status;
+			SS_TRY(ask_compact(adding, date, names.items[i], has, err));
+	return SS_OK;
 }
 
 /* A run without a clock may be stored under any day: *date becomes that day. */
 static enum ss_status adding_find_run(struct adding *adding, bool *has, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
-	struct ss_run_store_names days;
-	enum ss_status status;
+	SS_STORE_NAMES(days);
 
 	*has = false;
 	if (adding->has_clock)
 		return ask_day(adding, adding->out->date, has, err);
 	SS_TRY(ss_run_store_path(adding->store, path, err, "runs"));
-	status = ss_run_store_names_read(path, &days, err);
-	for (uint32_t i = 0; status == SS_OK && !*has && i < days.count; i++) {
+	SS_TRY(ss_run_store_names_read(path, &days, err));
+	for (uint32_t i = 0; !*has && i < days.count; i++) {
 		const char *date = ss_run_store_date_of(days.items[i]);
 
 		if (date)
-			status = ask_day(adding, date, has, err);
+			SS_TRY(ask_day(adding, date, has, err));
 		if (date && *has)
 			memcpy(adding->out->date, date, SS_DATE_BYTES);
 	}
-	ss_run_store_names_release(&days);
-	return status;
+	return SS_OK;
 }
 
 /* --- its tables ----------------------------------------------------------------------- */
@@ -186,8 +181,7 @@ static void add_labels(const struct ss_stored_run *run, struct ss_text *out)
 static enum ss_status make_this_run(struct adding *adding, struct ss_sql *sql, struct ss_error *err)
 {
 	const struct ss_stored_run *run = adding->run;
-	struct ss_text text = { 0 };
-	enum ss_status status;
+	SS_TEXT(text);
 
 	ss_text_addf(&text, "create temp table this_run as select '%s' as run_id, ",
 		     adding->out->run_id);
@@ -205,18 +199,15 @@ static enum ss_status make_this_run(struct adding *adding, struct ss_sql *sql, s
 		     ss_session_failed_count(adding->session) +
 			     ss_session_cut_count(adding->session),
 		     (int64_t)time(NULL) * 1000000);
-	status = ss_text_failed(&text) ? ss_fail_memory(err, "the query")
-				       : ss_sql_run(sql, text.data, err);
-	ss_text_release(&text);
-	return status;
+	return ss_text_failed(&text) ? ss_fail_memory(err, "the query")
+				     : ss_sql_run(sql, text.data, err);
 }
 
 /* Creates collective_kind(): the traces name collectives in many ways, the tables store kinds. */
 static enum ss_status make_collective_kinds(struct ss_sql *sql, struct ss_error *err)
 {
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	enum ss_collective_kind kind;
-	enum ss_status status;
 	const char *word;
 
 	ss_text_add_string(&text, "create temp macro collective_kind(name) as case");
@@ -226,17 +217,15 @@ static enum ss_status make_collective_kinds(struct ss_sql *sql, struct ss_error 
 			     "'%s') then '%s'",
 			     word, ss_collective_kind_name(kind));
 	ss_text_addf(&text, " else '%s' end", ss_collective_kind_name(SS_COLLECTIVE_OTHER));
-	status = ss_text_failed(&text) ? ss_fail_memory(err, "the query")
-				       : ss_sql_run(sql, text.data, err);
-	ss_text_release(&text);
-	return status;
+	return ss_text_failed(&text) ? ss_fail_memory(err, "the query")
+				     : ss_sql_run(sql, text.data, err);
 }
 
 static enum ss_status write_table(struct adding *adding, struct ss_sql *sql,
 				  const struct ss_stored_table *table, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
-	struct ss_text query = { 0 };
+	SS_TEXT(query);
 	uint64_t bytes = 0;
 	enum ss_status status;
 	int length = snprintf(path, sizeof(path), "%s/%s", adding->work.path, table->name);
@@ -248,7 +237,6 @@ static enum ss_status write_table(struct adding *adding, struct ss_sql *sql,
 			 ? ss_fail_memory(err, "the query")
 			 : ss_sql_copy(sql, &(struct ss_sql_text){ query.data, query.length }, path,
 				       err);
-	ss_text_release(&query);
 	if (status == SS_OK)
 		status = ss_run_store_sync(path, &bytes, err);
 	adding->out->bytes += bytes;

@@ -53,8 +53,7 @@ static enum ss_status baseline_choose_runs(struct baseline_reading *reading,
 					   const struct ss_run_store *store, struct ss_error *err)
 {
 	const struct ss_stored_baseline *wanted = reading->wanted;
-	struct ss_text query = { 0 };
-	enum ss_status status;
+	SS_TEXT(query);
 
 	ss_text_add_string(&query, "create temp table chosen as select * from (select run_id, "
 				   "any_value(ranks) as ranks, any_value(device) as device, "
@@ -71,10 +70,8 @@ static enum ss_status baseline_choose_runs(struct baseline_reading *reading,
 		baseline_add_label(&query, &wanted->labels[i]);
 	ss_text_addf(&query, " group by run_id) order by moment desc, added desc, run_id limit %d",
 		     SS_CHECK_RUNS_MAX);
-	status = ss_text_failed(&query) ? ss_fail_memory(err, "the query")
-					: ss_sql_run(reading->sql, query.data, err);
-	ss_text_release(&query);
-	return status;
+	return ss_text_failed(&query) ? ss_fail_memory(err, "the query")
+				      : ss_sql_run(reading->sql, query.data, err);
 }
 
 /* Calls `take` for each row of the query. */
@@ -103,16 +100,13 @@ static enum ss_status ask_table(struct baseline_reading *reading, const struct s
 					     const struct ss_table *table, uint32_t row),
 				struct ss_error *err)
 {
-	struct ss_text query = { 0 };
-	enum ss_status status;
+	SS_TEXT(query);
 
 	ss_text_addf(&query, "select %s from ", columns);
 	baseline_add_table(&query, store, table);
 	ss_text_addf(&query, " where run_id in (select run_id from chosen) %s", end);
-	status = ss_text_failed(&query) ? ss_fail_memory(err, "the query")
-					: baseline_query(reading, query.data, take, err);
-	ss_text_release(&query);
-	return status;
+	return ss_text_failed(&query) ? ss_fail_memory(err, "the query")
+				      : baseline_query(reading, query.data, take, err);
 }
 
 /* --- rows ------------------------------------------------------------------------------- */

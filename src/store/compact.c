@@ -59,8 +59,7 @@ static enum ss_status read_day(const struct compacting *compacting, const char *
 		if (ss_run_store_is_compact(out->items[i]) || ss_run_store_is_run(out->items[i]))
 			out->items[kept++] = out->items[i];
 	out->count = kept;
-	if (kept)
-		qsort(out->items, kept, sizeof(*out->items), ss_sort_compare_strings);
+	SS_SORT(out->items, kept, ss_sort_compare_strings);
 	return SS_OK;
 }
 
@@ -122,7 +121,7 @@ static enum ss_status write_rows(const struct compacting *compacting, const char
 				 struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
-	struct ss_text query = { 0 };
+	SS_TEXT(query);
 	uint64_t bytes = 0;
 	enum ss_status status;
 
@@ -134,7 +133,6 @@ static enum ss_status write_rows(const struct compacting *compacting, const char
 			 : ss_sql_copy(compacting->sql,
 				       &(struct ss_sql_text){ query.data, query.length }, path,
 				       err);
-	ss_text_release(&query);
 	if (status == SS_OK)
 		status = ss_run_store_sync(path, &bytes, err);
 	compacting->change->bytes_after += bytes;
@@ -158,10 +156,10 @@ static enum ss_status compacting_fail_to_place(const char *path, struct ss_error
 static enum ss_status link_others(const char *day, const char *folder,
 				  const struct ss_run_store_names *replaced, struct ss_error *err)
 {
-	struct ss_run_store_names names;
-	enum ss_status status = ss_run_store_names_read(day, &names, err);
+	SS_STORE_NAMES(names);
 
-	for (uint32_t i = 0; status == SS_OK && i < names.count; i++) {
+	SS_TRY(ss_run_store_names_read(day, &names, err));
+	for (uint32_t i = 0; i < names.count; i++) {
 		char from[SS_PATH_BYTES], to[SS_PATH_BYTES];
 
 		if (has_name(replaced, names.items[i]))
@@ -169,10 +167,9 @@ static enum ss_status link_others(const char *day, const char *folder,
 		snprintf(from, sizeof(from), "%.3000s/%.1000s", day, names.items[i]);
 		snprintf(to, sizeof(to), "%.3000s/%.1000s", folder, names.items[i]);
 		if (link(from, to) != 0)
-			status = compacting_fail_to_place(to, err);
+			return compacting_fail_to_place(to, err);
 	}
-	ss_run_store_names_release(&names);
-	return status;
+	return SS_OK;
 }
 
 static bool exchange_folders(const char *a, const char *b)
@@ -286,18 +283,16 @@ static enum ss_status compact_day(struct compacting *compacting, struct ss_error
 static enum ss_status compact_days(struct compacting *compacting, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
-	struct ss_run_store_names days;
-	enum ss_status status;
+	SS_STORE_NAMES(days);
 
 	SS_TRY(ss_run_store_path(compacting->store, path, err, "%s", ss_stored_tables[0]->name));
-	status = ss_run_store_names_read(path, &days, err);
-	for (uint32_t i = 0; status == SS_OK && i < days.count; i++) {
+	SS_TRY(ss_run_store_names_read(path, &days, err));
+	for (uint32_t i = 0; i < days.count; i++) {
 		compacting->date = ss_run_store_date_of(days.items[i]);
 		if (compacting->date)
-			status = compact_day(compacting, err);
+			SS_TRY(compact_day(compacting, err));
 	}
-	ss_run_store_names_release(&days);
-	return status;
+	return SS_OK;
 }
 
 enum ss_status ss_run_store_compact(struct ss_run_store *store, const struct ss_stored_run *run,
@@ -347,10 +342,10 @@ static enum ss_status fail_to_drop(const char *path, struct ss_error *err)
 static enum ss_status count_day_files(const char *folder, struct ss_store_change *out,
 				      struct ss_error *err)
 {
-	struct ss_run_store_names names;
-	enum ss_status status = ss_run_store_names_read(folder, &names, err);
+	SS_STORE_NAMES(names);
 
-	for (uint32_t i = 0; status == SS_OK && i < names.count; i++) {
+	SS_TRY(ss_run_store_names_read(folder, &names, err));
+	for (uint32_t i = 0; i < names.count; i++) {
 		char path[SS_PATH_BYTES];
 		struct stat info;
 
@@ -360,8 +355,7 @@ static enum ss_status count_day_files(const char *folder, struct ss_store_change
 		out->files++;
 		out->bytes_before += (uint64_t)info.st_size;
 	}
-	ss_run_store_names_release(&names);
-	return status;
+	return SS_OK;
 }
 
 /* Renames the folder of a day, so that no reader sees it, then removes it. */
@@ -382,22 +376,20 @@ static enum ss_status drop_days(struct ss_run_store *store, const char *table, c
 				struct ss_store_change *out, uint32_t *days, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
-	struct ss_run_store_names names;
-	enum ss_status status;
+	SS_STORE_NAMES(names);
 
 	*days = 0;
 	SS_TRY(ss_run_store_path(store, path, err, "%s", table));
-	status = ss_run_store_names_read(path, &names, err);
-	for (uint32_t i = 0; status == SS_OK && i < names.count; i++) {
+	SS_TRY(ss_run_store_names_read(path, &names, err));
+	for (uint32_t i = 0; i < names.count; i++) {
 		const char *date = ss_run_store_date_of(names.items[i]);
 
 		if (!date || strcmp(date, before) >= 0)
 			continue;
 		++*days;
-		status = drop_day(store, table, names.items[i], out, err);
+		SS_TRY(drop_day(store, table, names.items[i], out, err));
 	}
-	ss_run_store_names_release(&names);
-	return status == SS_OK ? ss_new_file_sync_folder(path, err) : status;
+	return ss_new_file_sync_folder(path, err);
 }
 
 /*

@@ -47,17 +47,16 @@ enum ss_status ss_run_store_path(const struct ss_run_store *store, char out[SS_P
 /* Only an empty folder can become a store. */
 static enum ss_status check_empty(const char *path, struct ss_error *err)
 {
-	struct ss_run_store_names names;
-	enum ss_status status = ss_run_store_names_read(path, &names, err);
+	SS_STORE_NAMES(names);
 
-	for (uint32_t i = 0; status == SS_OK && i < names.count; i++)
+	SS_TRY(ss_run_store_names_read(path, &names, err));
+	for (uint32_t i = 0; i < names.count; i++)
 		if (names.items[i][0] != '.')
-			status = ss_fail(err, SS_ERR_USAGE,
-					 "'%.200s' has other files and is not a store: name a new "
-					 "or an empty folder",
-					 path);
-	ss_run_store_names_release(&names);
-	return status;
+			return ss_fail(err, SS_ERR_USAGE,
+				       "'%.200s' has other files and is not a store: name a new "
+				       "or an empty folder",
+				       path);
+	return SS_OK;
 }
 
 static enum ss_status store_folder_describe(const struct ss_run_store *store, struct ss_error *err)
@@ -256,24 +255,23 @@ bool ss_run_store_remove(const char *path)
 static enum ss_status remove_left(struct ss_run_store *store, struct ss_error *err)
 {
 	static const char begin[] = ".stepscope.";
-	struct ss_run_store_names names;
-	enum ss_status status = ss_run_store_names_read(store->path, &names, err);
+	SS_STORE_NAMES(names);
 
-	for (uint32_t i = 0; status == SS_OK && i < names.count; i++) {
+	SS_TRY(ss_run_store_names_read(store->path, &names, err));
+	for (uint32_t i = 0; i < names.count; i++) {
 		char path[SS_PATH_BYTES];
 		int fd;
 
 		if (strncmp(names.items[i], begin, sizeof(begin) - 1) != 0)
 			continue;
-		status = ss_run_store_path(store, path, err, "%s", names.items[i]);
-		fd = status == SS_OK ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+		SS_TRY(ss_run_store_path(store, path, err, "%s", names.items[i]));
+		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 			ss_run_store_remove(path);
 		if (fd >= 0)
 			close(fd);
 	}
-	ss_run_store_names_release(&names);
-	return status;
+	return SS_OK;
 }
 
 enum ss_status ss_run_store_upkeep(struct ss_run_store *store, int *lock, struct ss_error *err)

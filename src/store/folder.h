@@ -58,6 +58,8 @@ SS_MUST_USE
 enum ss_status ss_run_store_names_read(const char *folder, struct ss_run_store_names *out,
 				       struct ss_error *err);
 void ss_run_store_names_release(struct ss_run_store_names *names);
+#define SS_STORE_NAMES(name) \
+	SS_OWNED(ss_run_store_names_release) struct ss_run_store_names name = { 0 }
 
 /* The date in "date=2026-11-17", or NULL. */
 const char *ss_run_store_date_of(const char *name);

@@ -3,7 +3,6 @@
  * list.c - lists the contents of a store: one row per day.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -25,8 +24,7 @@ const struct ss_view ss_store_days_view = {
 	.name = "store-days",
 	.summary = "Days of the store",
 	.empty = "The store has no runs.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "runs files size_bytes",
 	.rankless = true,
 };
@@ -43,8 +41,7 @@ const struct ss_view ss_store_columns_view = {
 	.name = "store-columns",
 	.summary = "Tables and columns of a store",
 	.empty = "There are no tables.",
-	.columns = column_columns,
-	.column_count = SS_COUNT(column_columns),
+	SS_TABLE_COLUMNS(column_columns),
 	.rankless = true,
 };
 
@@ -96,7 +93,7 @@ struct day {
 static enum ss_status count_compact(const struct ss_run_store *store, const char *path,
 				    uint64_t *runs, struct ss_error *err)
 {
-	struct ss_text query = { 0 };
+	SS_TEXT(query);
 	struct ss_sql_answer answer;
 	struct ss_sql *sql = NULL;
 	enum ss_status status;
@@ -116,7 +113,6 @@ static enum ss_status count_compact(const struct ss_run_store *store, const char
 			*runs += answer.table.row_count;
 		ss_sql_end(&answer);
 	}
-	ss_text_release(&query);
 	ss_sql_close(sql);
 	return status;
 }
@@ -126,37 +122,34 @@ static enum ss_status count_table(const struct ss_run_store *store, const char *
 				  const char *date, struct day *out, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
-	struct ss_run_store_names names;
-	enum ss_status status;
+	SS_STORE_NAMES(names);
 	bool has_runs = strcmp(table, "runs") == 0;
 
 	SS_TRY(ss_run_store_path(store, path, err, "%s/date=%s", table, date));
-	status = ss_run_store_names_read(path, &names, err);
-	for (uint32_t i = 0; status == SS_OK && i < names.count; i++) {
+	SS_TRY(ss_run_store_names_read(path, &names, err));
+	for (uint32_t i = 0; i < names.count; i++) {
 		bool is_compact = ss_run_store_is_compact(names.items[i]);
 		struct stat info;
 
 		if (!is_compact && !ss_run_store_is_run(names.items[i]))
 			continue;
-		status = ss_run_store_path(store, path, err, "%s/date=%s/%s", table, date,
-					   names.items[i]);
-		if (status != SS_OK || stat(path, &info) != 0)
+		SS_TRY(ss_run_store_path(store, path, err, "%s/date=%s/%s", table, date,
+					 names.items[i]));
+		if (stat(path, &info) != 0)
 			continue;
 		out->files++;
 		out->bytes += (uint64_t)info.st_size;
 		out->runs += has_runs && !is_compact;
 		if (has_runs && is_compact)
-			status = count_compact(store, path, &out->runs, err);
+			SS_TRY(count_compact(store, path, &out->runs, err));
 	}
-	ss_run_store_names_release(&names);
-	return status;
+	return SS_OK;
 }
 
 static enum ss_status list_days(struct ss_run_store *store, struct ss_run_store_names *names,
 				struct ss_table *out, struct ss_error *err)
 {
-	if (names->count)
-		qsort(names->items, names->count, sizeof(*names->items), ss_sort_compare_strings);
+	SS_SORT(names->items, names->count, ss_sort_compare_strings);
 	for (uint32_t i = 0; i < names->count; i++) {
 		const char *date = ss_run_store_date_of(names->items[i]);
 		struct day day = { 0 };
@@ -180,7 +173,7 @@ enum ss_status ss_run_store_list(struct ss_run_store *store, struct ss_table *ou
 				 struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
-	struct ss_run_store_names names;
+	SS_STORE_NAMES(names);
 	enum ss_status status;
 
 	SS_TRY(ss_run_store_path(store, path, err, "runs"));
@@ -189,7 +182,6 @@ enum ss_status ss_run_store_list(struct ss_run_store *store, struct ss_table *ou
 	status = ss_run_store_names_read(path, &names, err);
 	if (status == SS_OK)
 		status = list_days(store, &names, out, err);
-	ss_run_store_names_release(&names);
 	ss_run_store_unlock(store);
 	return status;
 }

@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "api/find_files.h"
 #include "base/hash/hash.h"
+#include "base/sort.h"
+#include "base/system/clock.h"
 #include "store/folder.h"
 
 /* --- traces below the folder, and their runs ----------------------------------------------- */
@@ -139,7 +140,7 @@ static void watcher_drop_links(struct ss_watcher *watcher)
 {
 	uint32_t kept = 0;
 
-	qsort(watcher->files, watcher->file_count, sizeof(*watcher->files), watched_file_compare);
+	SS_SORT(watcher->files, watcher->file_count, watched_file_compare);
 	for (uint32_t i = 0; i < watcher->file_count; i++) {
 		const struct ss_watched_file *file = &watcher->files[i];
 
@@ -160,7 +161,7 @@ static enum ss_status watcher_find_files(struct ss_watcher *watcher, struct ss_e
 	if (!watcher->file_count)
 		return SS_OK;
 	watcher_drop_links(watcher);
-	qsort(watcher->files, watcher->file_count, sizeof(*watcher->files), watched_run_compare);
+	SS_SORT(watcher->files, watcher->file_count, watched_run_compare);
 	return SS_OK;
 }
 
@@ -170,14 +171,6 @@ static enum ss_status watcher_find_files(struct ss_watcher *watcher, struct ss_e
 /* Time between scans without notifications, and the longest time between scans with them. */
 #define LOOK_AGAIN_NS ((int64_t)1000000000)
 #define LOOK_LEAST_NS (60 * LOOK_AGAIN_NS)
-
-static int64_t watcher_clock_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 /* --- the list of handled runs ---------------------------------------------------------- */
 
@@ -294,7 +287,7 @@ static enum ss_status watcher_note_run(struct ss_watcher *watcher, uint32_t firs
 	if (key != known && state->signature == signature)
 		return SS_OK;
 	state->signature = signature;
-	state->since_ns = watcher_clock_ns();
+	state->since_ns = ss_clock_ns();
 	state->not_before = 0;
 	return SS_OK;
 }
@@ -311,7 +304,7 @@ enum ss_status ss_watcher_scan(struct ss_watcher *watcher, struct ss_error *err)
 
 bool ss_watcher_next(struct ss_watcher *watcher, struct ss_arrived *out, bool *waiting)
 {
-	int64_t time = watcher_clock_ns();
+	int64_t time = ss_clock_ns();
 
 	*waiting = false;
 	for (uint32_t i = 0, count; i < watcher->file_count; i += count) {
@@ -356,7 +349,7 @@ enum ss_status ss_watcher_handled(struct ss_watcher *watcher, const struct ss_ar
 void ss_watcher_postpone(struct ss_watcher *watcher, const struct ss_arrived *arrived,
 			 int64_t wait_ns)
 {
-	watcher->states[arrived->key].not_before = watcher_clock_ns() + wait_ns;
+	watcher->states[arrived->key].not_before = ss_clock_ns() + wait_ns;
 }
 
 void ss_watcher_wait(struct ss_watcher *watcher, bool waiting)

@@ -7,10 +7,10 @@
  */
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/renderers.h"
 #include "api/request/query.h"
+#include "base/system/clock.h"
 #include "base/text.h"
 #include "cli/served/served.h"
 #include "cli/sql/query.h"
@@ -30,14 +30,6 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-static int64_t sql_route_clock_ns(void)
-{
-	struct timespec time = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
-}
-
 static struct served_sql *page_sql_of(const struct ss_viewer_request *asked)
 {
 	const struct served_context *context = asked->runs->own->context;
@@ -53,7 +45,7 @@ static bool sql_route_is_stopped(void *context)
 	ss_gate_lock(page_sql->gate);
 	is_stopped = page_sql->running && page_sql->running == page_sql->stopped;
 	ss_gate_unlock(page_sql->gate);
-	return is_stopped || sql_route_clock_ns() > page_sql->end_ns || page_sql->is_over();
+	return is_stopped || ss_clock_ns() > page_sql->end_ns || page_sql->is_over();
 }
 
 static void set_running(struct served_sql *page_sql, int64_t id)
@@ -173,7 +165,7 @@ static enum ss_status render_rows(struct running *running, struct ss_sql_answer 
 static void sql_route_count_rows(struct running *running, const struct ss_sql_text *statement)
 {
 	struct served_sql *page_sql = page_sql_of(running->asked);
-	int64_t end_ns = sql_route_clock_ns() + COUNT_SECONDS * NS_PER_SECOND;
+	int64_t end_ns = ss_clock_ns() + COUNT_SECONDS * NS_PER_SECOND;
 	struct ss_sql_answer answer;
 	struct ss_text text = { 0 };
 	struct ss_error unused = { 0 };
@@ -234,7 +226,7 @@ static void add_error(const struct running *running, enum ss_status status,
 		      const struct ss_error *problem, struct ss_text *out)
 {
 	struct served_sql *page_sql = page_sql_of(running->asked);
-	bool is_late = status == SS_ERR_STOPPED && sql_route_clock_ns() > page_sql->end_ns;
+	bool is_late = status == SS_ERR_STOPPED && ss_clock_ns() > page_sql->end_ns;
 
 	ss_text_add_string(out, "{\"text\":");
 	if (is_late)
@@ -256,7 +248,7 @@ static void add_answer(const struct running *running, enum ss_status status,
 		       const struct ss_error *problem, struct ss_text *out)
 {
 	ss_text_addf(out, "{\"schema\":\"stepscope.sql-answer/1\",\"seconds\":%.6f,\"error\":",
-		     (double)(sql_route_clock_ns() - running->begin_ns) / (double)NS_PER_SECOND);
+		     (double)(ss_clock_ns() - running->begin_ns) / (double)NS_PER_SECOND);
 	if (status != SS_OK) {
 		add_error(running, status, problem, out);
 		ss_text_add_string(out, "}\n");
@@ -280,7 +272,7 @@ static enum ss_status run_sql(const struct ss_viewer_request *asked, struct ss_a
 	struct running running = { .asked = asked,
 				   .query = ss_viewer_text(asked, "query"),
 				   .is_csv = format && strcmp(format, "csv") == 0,
-				   .begin_ns = sql_route_clock_ns(),
+				   .begin_ns = ss_clock_ns(),
 				   .at = -1 };
 	struct ss_error problem = { 0 };
 	enum ss_status status;
