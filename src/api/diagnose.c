@@ -80,17 +80,15 @@ enum ss_status ss_session_findings(struct ss_session *session, const struct ss_w
 	const struct ss_diagnosis *verdict;
 	const struct ss_renderer *renderer;
 	struct ss_render_options options;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, &session->memory);
 	struct ss_table table;
 	enum ss_status status;
 
 	SS_TRY(verdict_of_request(session, wanted, &verdict, &renderer, &options, err));
-	ss_arena_init(&scratch, &session->memory);
 	status = ss_diagnosis_table(verdict, &scratch, &table) && ss_table_limit_texts(&table)
 			 ? ss_arrow_stream(&table, &options, out, err)
 			 : ss_fail_memory(err, "the table");
 	ss_table_release(&table);
-	ss_arena_release(&scratch);
 	return status;
 }
 
@@ -141,8 +139,7 @@ static const struct ss_view rule_list = {
 	.name = "rules",
 	.summary = "What stepscope looks for",
 	.empty = "There are no rules.",
-	.columns = rule_list_columns,
-	.column_count = SS_COUNT(rule_list_columns),
+	SS_TABLE_COLUMNS(rule_list_columns),
 	.rankless = true,
 };
 

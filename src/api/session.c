@@ -133,7 +133,7 @@ enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_o
 			      struct ss_error *err)
 {
 	struct ss_open_options own;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, &session->memory);
 	enum ss_status status;
 
 	if (session->job.is_joined || session->job.digested_files)
@@ -141,7 +141,6 @@ enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_o
 			       "cannot add files to a session after its load has ended");
 	SS_TRY(session_take_options(options, &own, err));
 	ss_session_start(session);
-	ss_arena_init(&scratch, &session->memory);
 	status = session_take_inputs(&own, &scratch, err);
 	if (status == SS_OK)
 		status = ss_job_add(&session->job, &own, err);
@@ -152,7 +151,6 @@ enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_o
 		}
 		ss_shell_add_paths(&session->shell_paths, own.paths, own.path_count);
 	}
-	ss_arena_release(&scratch);
 	return status;
 }
 

@@ -197,8 +197,7 @@ static const struct ss_view preset_list = {
 	.name = "presets",
 	.summary = "The presets: jobs to simulate",
 	.empty = "no presets",
-	.columns = preset_columns,
-	.column_count = SS_COUNT(preset_columns),
+	SS_TABLE_COLUMNS(preset_columns),
 	.rankless = true,
 };
 
@@ -206,8 +205,7 @@ static const struct ss_view cause_list = {
 	.name = "causes",
 	.summary = "The faults that a simulated job can have",
 	.empty = "no causes",
-	.columns = cause_columns,
-	.column_count = SS_COUNT(cause_columns),
+	SS_TABLE_COLUMNS(cause_columns),
 	.rankless = true,
 };
 
@@ -234,8 +232,7 @@ static const struct ss_view setting_list = {
 	.name = "settings",
 	.summary = "The settings of a simulated job",
 	.empty = "no settings",
-	.columns = setting_columns,
-	.column_count = SS_COUNT(setting_columns),
+	SS_TABLE_COLUMNS(setting_columns),
 	.rankless = true,
 };
 

@@ -225,13 +225,10 @@ enum ss_status ss_session_run_memory(const struct ss_snapshot_subject *subject,
 				     const struct ss_wanted *wanted, struct ss_text *out,
 				     struct ss_error *err)
 {
-	struct ss_query query;
-	enum ss_status status = memory_request_make(&query, subject, run, found, wanted, err);
+	SS_OWNED(ss_query_end) struct ss_query query = { 0 };
 
-	if (status == SS_OK)
-		status = ss_query_render(&query, out, err);
-	ss_query_end(&query);
-	return status;
+	SS_TRY(memory_request_make(&query, subject, run, found, wanted, err));
+	return ss_query_render(&query, out, err);
 }
 
 /* --- of a session -------------------------------------------------------------------- */
@@ -380,9 +377,8 @@ enum ss_status ss_session_memory_table(struct ss_session *session, struct ss_ses
 	struct ss_snapshot_subject subject;
 	struct ss_identity run;
 	struct ss_wanted wanted;
-	struct ss_query query;
+	SS_OWNED(ss_query_end) struct ss_query query = { 0 };
 	struct ss_found found;
-	enum ss_status status;
 
 	*out = (struct ArrowArrayStream){ 0 };
 	ss_session_start(session);
@@ -392,9 +388,6 @@ enum ss_status ss_session_memory_table(struct ss_session *session, struct ss_ses
 	if (found.is_report)
 		return ss_found_refuse(&found, "Arrow", err);
 	SS_TRY(memory_request_subject(session, before, &wanted, &subject, &run, err));
-	status = memory_request_make(&query, &subject, &run, &found, &wanted, err);
-	if (status == SS_OK)
-		status = ss_query_stream(&query, out, err);
-	ss_query_end(&query);
-	return status;
+	SS_TRY(memory_request_make(&query, &subject, &run, &found, &wanted, err));
+	return ss_query_stream(&query, out, err);
 }

@@ -4,9 +4,9 @@
  * collectives, those that changed most first.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "check/check.h"
 
 /* A finding is the cause if it grew by this share of the step's change; else the part is. */
@@ -55,9 +55,7 @@ static void changes_keep_largest(struct ss_check *check, struct change_list *lis
 	bool grows = check->noise.mean.change >= 0;
 	double least = SHOWN_SHARE * check->noise.mean.before_ns;
 
-	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items),
-		      grows ? change_compare_growth : change_compare_shrinking);
+	SS_SORT(list->items, list->count, grows ? change_compare_growth : change_compare_shrinking);
 	for (uint32_t i = 0; i < list->count && i < most; i++)
 		if ((grows ? 1 : -1) * change_ns(&list->items[i]) >= least &&
 		    check->change_count < SS_CHECK_CHANGES_MAX)
@@ -123,11 +121,7 @@ static const struct ss_check_items *changes_items_of(const struct ss_check_run *
 	return kind == SS_CHECK_KERNEL ? &run->kernels : &run->collectives;
 }
 
-static int change_compare_name(const void *a, const void *b)
-{
-	return strcmp(((const struct ss_check_change *)a)->name,
-		      ((const struct ss_check_change *)b)->name);
-}
+SS_COMPARATOR(change_compare_name, struct ss_check_change, SS_ORDERED(strcmp, name))
 
 /* Adds the items of all runs, summed by name. */
 static void changes_add_items(struct change_list *list, const struct ss_check *check,
@@ -149,8 +143,7 @@ static void changes_add_items(struct change_list *list, const struct ss_check *c
 				.before_ns = own->items[i].ns / check->before_count
 			};
 	}
-	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), change_compare_name);
+	SS_SORT(list->items, list->count, change_compare_name);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct ss_check_change *last = used ? &list->items[used - 1] : NULL;
 

@@ -5,9 +5,9 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "check/check.h"
 #include "load/identity.h"
 
@@ -60,19 +60,14 @@ static bool check_measure_steps(struct ss_check_run *out, const struct ss_job *j
 
 /* --- what ran --------------------------------------------------------------------------- */
 
-static int check_item_compare_name(const void *a, const void *b)
-{
-	return strcmp(((const struct ss_check_item *)a)->name,
-		      ((const struct ss_check_item *)b)->name);
-}
+SS_COMPARATOR(check_item_compare_name, struct ss_check_item, SS_ORDERED(strcmp, name))
 
 /* Sorts the items, adds up those of one name, divides by the steps and copies the names. */
 static bool check_items_finish(struct ss_check_items *list, double steps, struct ss_arena *arena)
 {
 	uint32_t used = 0;
 
-	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), check_item_compare_name);
+	SS_SORT(list->items, list->count, check_item_compare_name);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct ss_check_item *last = used ? &list->items[used - 1] : NULL;
 

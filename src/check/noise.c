@@ -5,7 +5,6 @@
 #include "check/noise.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/sort.h"
 
@@ -53,7 +52,7 @@ static double student_t(double freedom)
 
 double ss_noise_median(double *values, uint32_t count)
 {
-	qsort(values, count, sizeof(*values), ss_sort_compare_double);
+	SS_SORT(values, count, ss_sort_compare_double);
 	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
@@ -225,7 +224,7 @@ bool ss_noise_judge(struct ss_noise *out, const struct ss_noise_run *before, uin
 		    const struct ss_noise_run *after, double threshold, struct ss_memory *memory)
 {
 	struct noise_baseline baseline;
-	struct ss_arena arena;
+	SS_SCRATCH(arena, memory);
 	uint32_t steps = after->count, least = after->count;
 	double *values;
 
@@ -241,7 +240,6 @@ bool ss_noise_judge(struct ss_noise *out, const struct ss_noise_run *before, uin
 	}
 	if (!count || least < SS_NOISE_STEPS_MIN)
 		return true;
-	ss_arena_init(&arena, memory);
 	if (!SS_ALLOC(&arena, values, steps + count))
 		return false;
 	baseline_measure(&baseline, before, count, values);
@@ -260,6 +258,5 @@ bool ss_noise_judge(struct ss_noise *out, const struct ss_noise_run *before, uin
 						 threshold);
 		noise_decide(out);
 	}
-	ss_arena_release(&arena);
 	return true;
 }

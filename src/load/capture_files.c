@@ -6,7 +6,6 @@
  * then read again with the captures: their own, or else those of the other files. A file whose
  * captures explain the replays of another one is not a step of the job: it is left out.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/sort.h"
@@ -49,8 +48,7 @@ uint32_t ss_job_plan_joins(struct ss_job *job, uint32_t first)
 
 	if (!job->captures.count)
 		return 0;
-	qsort(job->captures.items, job->captures.count, sizeof(*job->captures.items),
-	      capture_compare);
+	SS_SORT(job->captures.items, job->captures.count, capture_compare);
 	for (uint32_t i = first; i < job->file_count; i++) {
 		struct ss_job_file *file = &job->files[i];
 		struct ss_job_file kept = { .subject = { .path = file->subject.path, .rank = -1 },

@@ -8,7 +8,6 @@
 #include "load/digest_tables.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash/hash.h"
@@ -166,12 +165,12 @@ static uint32_t *largest_rows(const struct ss_table *table, uint32_t group, uint
 			return NULL;
 		for (uint32_t i = 0; i < table->row_count; i++)
 			all[i] = (struct weighted_row){ row_weight(table, i, column), i };
-		qsort(all, table->row_count, sizeof(*all), weighted_row_compare);
+		SS_SORT(all, table->row_count, weighted_row_compare);
 	}
 	for (uint32_t i = 0; rows && i < count; i++)
 		rows[i] = all ? all[i].row : i;
 	if (rows && all)
-		qsort(rows, count, sizeof(*rows), ss_sort_compare_uint32);
+		SS_SORT(rows, count, ss_sort_compare_uint32);
 	return rows;
 }
 
@@ -323,17 +322,15 @@ static bool write_table(const struct run_table *from, uint32_t rows, struct ss_m
 	struct table_head head = { from->view, from->group, 0 };
 	size_t at = out->length;
 	struct kept_table kept = { 0 };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	bool whole;
 
-	ss_arena_init(&scratch, memory);
 	whole = keep_table(&kept, &from->table, from->group, rows ? rows : 1, &scratch);
 	if (whole) {
 		ss_text_add(out, (const char *)&head, sizeof(head));
 		ss_fields_write(&table_layout, &kept, out);
 	}
 	kept_table_release(&kept, memory);
-	ss_arena_release(&scratch);
 	if (!whole || ss_text_failed(out))
 		return false;
 	head.bytes = (uint32_t)(out->length - at - sizeof(head));
@@ -422,7 +419,7 @@ enum ss_status ss_job_tables_make(struct ss_job_tables *out, const struct ss_sub
 	bool (*write)(const struct tables_running *, struct ss_memory *,
 		      struct ss_text *) = whole ? write_whole_tables : write_tables;
 	struct tables_running running = { 0 };
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	enum ss_status status = SS_OK;
 
 	ss_job_tables_release(out);
@@ -438,7 +435,6 @@ enum ss_status ss_job_tables_make(struct ss_job_tables *out, const struct ss_sub
 	for (uint32_t i = 0; i < running.count; i++)
 		ss_table_release(&running.items[i].table);
 	ss_arena_release(&running.arena);
-	ss_text_release(&text);
 	return status;
 }
 

@@ -83,7 +83,7 @@ bool ss_doubt_has(const struct ss_job_file *file, enum ss_doubt_kind kind)
 static const char *doubt_sentence(const struct ss_doubt *doubt, uint32_t lost_steps, bool is_cut,
 				  enum ss_recorder recorder, struct ss_arena *arena)
 {
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	char *copy = NULL;
 
 	if (doubt->of_files == 1)
@@ -105,7 +105,6 @@ static const char *doubt_sentence(const struct ss_doubt *doubt, uint32_t lost_st
 		copy = ss_arena_alloc(arena, text.length + SS_RECORDER_BYTES_MORE, 1);
 	if (copy)
 		ss_recorder_text(recorder, text.data, copy, text.length + SS_RECORDER_BYTES_MORE);
-	ss_text_release(&text);
 	return copy;
 }
 
@@ -207,7 +206,7 @@ void ss_job_add_runs(const struct ss_job_run *runs, uint32_t count, uint32_t cho
 
 void ss_job_note_runs(const struct ss_job *job, struct ss_table *table)
 {
-	struct ss_text lines = { 0 };
+	SS_TEXT(lines);
 
 	ss_job_add_runs(job->runs, job->run_count, job->chosen_run, &lines);
 	if (ss_text_failed(&lines))
@@ -219,5 +218,4 @@ void ss_job_note_runs(const struct ss_job *job, struct ss_table *table)
 		ss_table_note(table, "%s", line + strspn(line, " "));
 		line = end + 1;
 	}
-	ss_text_release(&lines);
 }

@@ -6,9 +6,9 @@
  * moments, or pickles and JSON of one: if a rank has several, those of the folder with the newest
  * record count, and pickles before JSON.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/text.h"
 #include "load/files/open.h"
 #include "load/job.h"
@@ -113,18 +113,9 @@ static int64_t flight_newest_ns(const struct ss_flight *flight)
 	return newest_ns;
 }
 
-static int flight_compare(const void *a, const void *b)
-{
-	const struct ss_job_flight *x = a, *y = b;
-	int order;
-
-	if (!x->flight != !y->flight)
-		return x->flight ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	order = ss_find_compare_names(x->path, y->path);
-	return order ? order : x->number < y->number ? -1 : x->number > y->number;
-}
+SS_COMPARATOR(flight_compare, struct ss_job_flight,
+	      SS_DESCENDING(flight != NULL) SS_ASCENDING(rank)
+		      SS_ORDERED(ss_find_compare_names, path) SS_ASCENDING(number))
 
 /* Whether `a` is to be preferred where both are of one rank. */
 static bool flight_is_better(const struct ss_job_flight *a, const struct ss_job_flight *b)
@@ -142,8 +133,7 @@ static void flights_sort(struct ss_job *job)
 	const struct ss_job_flight *best = NULL;
 	bool has_twins = false;
 
-	if (job->flight_count)
-		qsort(job->flights, job->flight_count, sizeof(*job->flights), flight_compare);
+	SS_SORT(job->flights, job->flight_count, flight_compare);
 	for (uint32_t i = 0; i < job->flight_count && job->flights[i].flight; i++) {
 		has_twins |= i && job->flights[i].rank >= 0 &&
 			     job->flights[i].rank == job->flights[i - 1].rank;

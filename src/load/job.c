@@ -5,10 +5,10 @@
 #include "load/job.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/sort.h"
+#include "base/system/clock.h"
 #include "base/system/thread.h"
 #include "load/digest_files.h"
 #include "load/files/open.h"
@@ -44,15 +44,6 @@ struct file_reporting {
 	struct job_loading *loading;
 	struct ss_progress progress;
 };
-
-static double now_seconds(void)
-{
-	struct timespec now;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
-		return 0;
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* Turns one file's progress into that of all files, which never goes back. */
 static bool loading_report_progress(void *context, uint64_t done_bytes, uint64_t total_bytes,
@@ -151,10 +142,10 @@ static enum ss_status job_load_source(struct job_loading *loading, struct ss_job
 				      const struct ss_load_options *options, struct ss_error *err)
 {
 	struct ss_memory *memory = loading->job->memory;
-	double started = now_seconds();
+	int64_t started_ns = ss_clock_ns();
 	enum ss_status status = ss_trace_load(source, options, memory, &file->trace, err);
 
-	file->subject.load_seconds = now_seconds() - started;
+	file->subject.load_seconds = (double)(ss_clock_ns() - started_ns) / 1e9;
 	if (status != SS_OK)
 		return status;
 	job_file_set_rank(file);
@@ -418,22 +409,9 @@ static void job_load_files(void *context, uint32_t index)
 	}
 }
 
-static int job_file_compare_rank(const void *a, const void *b)
-{
-	const struct ss_job_file *file_x = a, *file_y = b;
-	const struct ss_subject *x = &file_x->subject, *y = &file_y->subject;
-	int order;
-
-	if (x->rank != y->rank) {
-		if (x->rank < 0 || y->rank < 0)
-			return x->rank < 0 ? 1 : -1;
-		return x->rank < y->rank ? -1 : 1;
-	}
-	order = ss_find_compare_names(x->path, y->path);
-	return order                             ? order
-	       : file_x->number < file_y->number ? -1
-						 : file_x->number > file_y->number;
-}
+SS_COMPARATOR(job_file_compare_rank, struct ss_job_file,
+	      SS_ASCENDING(subject.rank < 0) SS_ASCENDING(subject.rank)
+		      SS_ORDERED(ss_find_compare_names, subject.path) SS_ASCENDING(number))
 
 /* Leaves out files that are not traces and sorts the rest; after that, addresses are final. */
 static void job_arrange_files(struct ss_job *job)
@@ -444,8 +422,7 @@ static void job_arrange_files(struct ss_job *job)
 		if (!job->files[i].is_skipped)
 			job->files[kept++] = job->files[i];
 	job->file_count = kept;
-	if (job->file_count)
-		qsort(job->files, job->file_count, sizeof(*job->files), job_file_compare_rank);
+	SS_SORT(job->files, job->file_count, job_file_compare_rank);
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (!job->files[i].subject.problem && !job->files[i].is_reduced)
 			job->files[i].subject.trace = &job->files[i].trace;
@@ -498,7 +475,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 			  struct ss_error *err)
 {
 	struct ss_paths paths = { 0 };
-	double started = now_seconds();
+	int64_t started_ns = ss_clock_ns();
 	uint32_t first = job->file_count;
 	enum ss_status status;
 
@@ -528,7 +505,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	job_arrange_files(job);
 	ss_job_match_snapshots(job);
 	job->threads = options->threads;
-	job->load_seconds += now_seconds() - started;
+	job->load_seconds += (double)(ss_clock_ns() - started_ns) / 1e9;
 	return status;
 }
 

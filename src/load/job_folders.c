@@ -4,10 +4,10 @@
  */
 #include "load/job_folders.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 
 /* A file and its path, to sort. */
 struct placed_file {
@@ -15,13 +15,7 @@ struct placed_file {
 	uint32_t file;
 };
 
-static int placed_file_compare(const void *a, const void *b)
-{
-	const struct placed_file *x = a, *y = b;
-	int order = strcmp(x->path, y->path);
-
-	return order ? order : x->file < y->file ? -1 : x->file > y->file;
-}
+SS_COMPARATOR(placed_file_compare, struct placed_file, SS_ORDERED(strcmp, path) SS_ASCENDING(file))
 
 struct ss_job_folders *ss_job_folders_make(const struct ss_job *job, struct ss_arena *arena)
 {
@@ -38,8 +32,7 @@ struct ss_job_folders *ss_job_folders_make(const struct ss_job *job, struct ss_a
 		return NULL;
 	for (uint32_t i = 0; i < out->count; i++)
 		placed[i] = (struct placed_file){ job->files[i].subject.path, i };
-	if (out->count)
-		qsort(placed, out->count, sizeof(*placed), placed_file_compare);
+	SS_SORT(placed, out->count, placed_file_compare);
 	for (uint32_t i = 0; i < out->count; i++)
 		out->by_path[i] = placed[i].file;
 	return out;
@@ -77,13 +70,6 @@ static size_t folder_length(const char *path, size_t shared)
 	return slash ? (size_t)(slash - path) + 1 : shared;
 }
 
-static int file_compare_index(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Lists the files of a folder by rank: all below it, or if it is the shared one those in it. */
 static uint32_t folder_list(const struct ss_job_folders *folders, const char *path, size_t length,
 			    size_t shared, uint32_t *out)
@@ -95,8 +81,7 @@ static uint32_t folder_list(const struct ss_job_folders *folders, const char *pa
 		if (folders->files[folders->by_path[i]].subject.rank >= 0 &&
 		    (length > shared || !strchr(path_at(folders, i) + shared, '/')))
 			out[count++] = folders->by_path[i];
-	if (count)
-		qsort(out, count, sizeof(*out), file_compare_index);
+	SS_SORT(out, count, ss_sort_compare_uint32);
 	return count;
 }
 

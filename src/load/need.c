@@ -149,7 +149,7 @@ static bool file_has_later(const struct ss_job *job)
 enum ss_status ss_job_need_all(struct ss_job *job, struct ss_error *err)
 {
 	struct columns_needing needing = { .job = job, .threads = job_threads(job) };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, job->memory);
 	enum ss_status status = SS_OK;
 
 	if (!file_has_later(job))
@@ -157,17 +157,13 @@ enum ss_status ss_job_need_all(struct ss_job *job, struct ss_error *err)
 	/* one file alone is unpacked column by column */
 	if (job->file_count == 1)
 		return ss_job_need(job, &job->files[0], SS_COLUMNS_ALL, err);
-	ss_arena_init(&scratch, job->memory);
-	if (!SS_ALLOC(&scratch, needing.problems, job->file_count)) {
-		ss_arena_release(&scratch);
+	if (!SS_ALLOC(&scratch, needing.problems, job->file_count))
 		return ss_fail_memory(err, "the events of the traces");
-	}
 	if (needing.threads > job->file_count)
 		needing.threads = job->file_count;
 	ss_thread_run(needing.threads, need_share, &needing);
 	for (uint32_t i = 0; i < job->file_count && status == SS_OK; i++)
 		status = need_finish(job, &job->files[i], needing.problems[i].code,
 				     &needing.problems[i], err);
-	ss_arena_release(&scratch);
 	return status;
 }

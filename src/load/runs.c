@@ -4,10 +4,10 @@
  */
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/sort.h"
 #include "base/text.h"
 #include "load/job.h"
 #include "load/job_folders.h"
@@ -488,9 +488,7 @@ static enum ss_status sort_into_runs(struct ss_job *job, struct ss_arena *scratc
 		if (job->files[i].recording.is_noted)
 			sorting.items[sorting.item_count++] = run_item_make(&job->files[i], i);
 	}
-	if (sorting.item_count)
-		qsort(sorting.items, sorting.item_count, sizeof(*sorting.items),
-		      run_item_compare_time);
+	SS_SORT(sorting.items, sorting.item_count, run_item_compare_time);
 	runs_sort_files(&sorting);
 	runs_sort_again(&sorting, seen);
 	return runs_fill(&sorting, err);
@@ -498,11 +496,7 @@ static enum ss_status sort_into_runs(struct ss_job *job, struct ss_arena *scratc
 
 enum ss_status ss_job_list_runs(struct ss_job *job, struct ss_error *err)
 {
-	struct ss_arena scratch;
-	enum ss_status status;
+	SS_SCRATCH(scratch, job->memory);
 
-	ss_arena_init(&scratch, job->memory);
-	status = sort_into_runs(job, &scratch, err);
-	ss_arena_release(&scratch);
-	return status;
+	return sort_into_runs(job, &scratch, err);
 }

@@ -5,9 +5,9 @@
  * They are read after the traces, because a problem with one can depend on the trace of its run. If
  * files are reduced, only the summary of a snapshot is kept.
  */
+#include "base/sort.h"
 #include "load/job.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -181,13 +181,8 @@ enum ss_status ss_job_snapshot_reduce(struct ss_job *job, struct ss_job_snapshot
 	return SS_OK;
 }
 
-static int job_snapshot_compare_path(const void *a, const void *b)
-{
-	const struct ss_job_snapshot *x = a, *y = b;
-	int order = ss_find_compare_names(x->path, y->path);
-
-	return order ? order : x->number < y->number ? -1 : x->number > y->number;
-}
+SS_COMPARATOR(job_snapshot_compare_path, struct ss_job_snapshot,
+	      SS_ORDERED(ss_find_compare_names, path) SS_ASCENDING(number))
 
 void ss_job_take_snapshots(struct ss_job *job)
 {
@@ -200,7 +195,5 @@ void ss_job_take_snapshots(struct ss_job *job)
 		file->has_snapshot = false;
 		file->is_skipped = true;
 	}
-	if (job->snapshot_count)
-		qsort(job->snapshots, job->snapshot_count, sizeof(*job->snapshots),
-		      job_snapshot_compare_path);
+	SS_SORT(job->snapshots, job->snapshot_count, job_snapshot_compare_path);
 }

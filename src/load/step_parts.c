@@ -3,6 +3,7 @@
  * step_parts.c - adds up the steps of the ranks.
  */
 #include "load/step_parts.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -28,13 +29,7 @@ const char *ss_job_step_part_name(int part)
 	return names[part];
 }
 
-static int step_mean_compare_number(const void *a, const void *b)
-{
-	uint32_t x = ((const struct ss_step_mean *)a)->number,
-		 y = ((const struct ss_step_mean *)b)->number;
-
-	return x < y ? -1 : x > y;
-}
+SS_COMPARATOR(step_mean_compare_number, struct ss_step_mean, SS_ASCENDING(number))
 
 static void step_mean_add_step(struct ss_step_mean *out, const struct ss_digest *digest,
 			       uint32_t index)

@@ -247,8 +247,7 @@ static const struct ss_view metric_list = {
 	.name = "metrics",
 	.summary = "Columns that --fail-if can name without a view",
 	.empty = "There are none.",
-	.columns = metric_columns,
-	.column_count = SS_COUNT(metric_columns),
+	SS_TABLE_COLUMNS(metric_columns),
 	.rankless = true,
 };
 

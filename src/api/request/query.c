@@ -297,9 +297,8 @@ enum ss_status ss_query_stream(struct ss_query *query, struct ArrowArrayStream *
 enum ss_status ss_session_table(struct ss_session *session, const struct ss_request *request,
 				struct ArrowArrayStream *out, struct ss_error *err)
 {
+	SS_OWNED(ss_query_end) struct ss_query query = { 0 };
 	struct ss_wanted wanted;
-	struct ss_query query;
-	enum ss_status status;
 
 	*out = (struct ArrowArrayStream){ 0 };
 	ss_session_start(session);
@@ -307,13 +306,9 @@ enum ss_status ss_session_table(struct ss_session *session, const struct ss_requ
 	wanted.format = NULL; /* every file, not what is summed up for people */
 	if (wanted.what && ss_request_is_verdict(wanted.what))
 		return ss_session_findings(session, &wanted, out, err);
-	status = query_make(&query, session, &wanted, err);
-	if (status == SS_OK && query.found.is_report)
-		status = ss_found_refuse(&query.found, "Arrow", err);
-	if (status == SS_OK)
-		status = ss_query_stream(&query, out, err);
-	ss_query_end(&query);
-	return status;
+	SS_TRY(query_make(&query, session, &wanted, err));
+	return query.found.is_report ? ss_found_refuse(&query.found, "Arrow", err)
+				     : ss_query_stream(&query, out, err);
 }
 
 enum ss_status ss_session_run(struct ss_session *session, const struct ss_request *request,

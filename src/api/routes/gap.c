@@ -193,8 +193,7 @@ static enum ss_status gap_answer(const struct ss_viewer_request *asked, struct s
 	struct gap_details about = { .out = &out->body };
 	struct ss_timeline *timeline;
 	struct ss_index *index;
-	struct ss_arena scratch;
-	enum ss_status status;
+	SS_SCRATCH(scratch, &asked->session->memory);
 	int64_t track, gap;
 
 	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
@@ -211,10 +210,7 @@ static enum ss_status gap_answer(const struct ss_viewer_request *asked, struct s
 		return ss_fail(err, SS_ERR_USAGE, "track %" PRId64 " has no gap %" PRId64, track,
 			       gap);
 	SS_TRY(ss_index_places(index, &about.places, err));
-	ss_arena_init(&scratch, &asked->session->memory);
-	status = gap_write(&about, &scratch, err);
-	ss_arena_release(&scratch);
-	return status;
+	return gap_write(&about, &scratch, err);
 }
 
 const struct ss_route ss_route_gap = {

@@ -84,14 +84,10 @@ static enum ss_status search_answer(const struct ss_viewer_request *asked, struc
 				    struct ss_error *err)
 {
 	struct ss_timeline *timeline;
-	struct ss_arena scratch;
-	enum ss_status status;
+	SS_SCRATCH(scratch, &asked->session->memory);
 
 	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
-	ss_arena_init(&scratch, &asked->session->memory);
-	status = search_answer_timeline(asked, timeline, &scratch, out, err);
-	ss_arena_release(&scratch);
-	return status;
+	return search_answer_timeline(asked, timeline, &scratch, out, err);
 }
 
 const struct ss_route ss_route_search = {

@@ -319,7 +319,7 @@ static enum ss_status slice_answer(const struct ss_viewer_request *asked, struct
 {
 	struct slice_details about = { .out = &out->body };
 	struct ss_timeline *timeline;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, &asked->session->memory);
 	enum ss_status status;
 	int64_t row;
 
@@ -332,12 +332,10 @@ static enum ss_status slice_answer(const struct ss_viewer_request *asked, struct
 				      err));
 	about.row = (uint32_t)row;
 	SS_TRY(ss_index_of(timeline, about.number, &about.index, err));
-	ss_arena_init(&scratch, &asked->session->memory);
 	slice_write_head(&about);
 	status = slice_write_stack(&about, &scratch, err);
 	if (status == SS_OK)
 		status = slice_write_parents(&about, &scratch, err);
-	ss_arena_release(&scratch);
 	SS_TRY(status);
 	slice_write_flows(&about);
 	slice_write_gap(&about);

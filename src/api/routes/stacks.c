@@ -3,11 +3,11 @@
  * stacks.c - route: the stacks that allocate at a line of the program, and what they hold.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
+#include "base/sort.h"
 #include "memory/events/pools.h"
 #include "memory/holders/live_blocks.h"
 
@@ -70,17 +70,9 @@ static void stacks_add_made(struct line_stacks *stacks)
 }
 
 /* Orders stacks that hold most first, then those that made most. */
-static int held_stack_compare_size(const void *left, const void *right)
-{
-	const struct held_stack *a = left, *b = right;
-
-	for (int moment = 0; moment < 2; moment++)
-		if (a->bytes[moment] != b->bytes[moment])
-			return a->bytes[moment] > b->bytes[moment] ? -1 : 1;
-	if (a->made != b->made)
-		return a->made > b->made ? -1 : 1;
-	return a->stack < b->stack ? -1 : a->stack > b->stack;
-}
+SS_COMPARATOR(held_stack_compare_size, struct held_stack,
+	      SS_DESCENDING(bytes[0]) SS_DESCENDING(bytes[1]) SS_DESCENDING(made)
+		      SS_ASCENDING(stack))
 
 static void stacks_order(struct line_stacks *stacks, uint32_t all)
 {
@@ -91,8 +83,7 @@ static void stacks_order(struct line_stacks *stacks, uint32_t all)
 		if (sums.made || sums.blocks[0] || sums.blocks[1])
 			stacks->sums[stacks->count++] = sums;
 	}
-	if (stacks->count)
-		qsort(stacks->sums, stacks->count, sizeof(*stacks->sums), held_stack_compare_size);
+	SS_SORT(stacks->sums, stacks->count, held_stack_compare_size);
 }
 
 static void stacks_write_one(const struct line_stacks *stacks, const struct held_stack *sums,

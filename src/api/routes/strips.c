@@ -30,15 +30,11 @@ static enum ss_status strips_answer(const struct ss_viewer_request *asked, struc
 				    struct ss_error *err)
 {
 	struct ss_timeline *timeline;
-	struct ss_arena scratch;
-	enum ss_status status;
+	SS_SCRATCH(scratch, &asked->session->memory);
 
 	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
-	ss_arena_init(&scratch, timeline->memory);
-	status = strips_answer_timeline(asked, timeline,
-					SS_ARENA_NEW(&scratch, uint32_t, FILES_MAX), out, err);
-	ss_arena_release(&scratch);
-	return status;
+	return strips_answer_timeline(asked, timeline,
+				      SS_ARENA_NEW(&scratch, uint32_t, FILES_MAX), out, err);
 }
 
 const struct ss_route ss_route_strips = {

@@ -39,17 +39,13 @@ static enum ss_status tiles_answer_request(const struct ss_viewer_request *asked
 					   struct ss_answer *out, struct ss_error *err)
 {
 	struct ss_timeline *timeline;
-	struct ss_arena scratch;
-	enum ss_status status;
+	SS_SCRATCH(scratch, &asked->session->memory);
 	uint32_t file;
 
 	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
 	SS_TRY(ss_viewer_file(asked, timeline, &file, err));
-	ss_arena_init(&scratch, timeline->memory);
-	status = tiles_answer_tracks(asked, timeline, file,
-				     SS_ARENA_NEW(&scratch, uint32_t, TRACKS_MAX), out, err);
-	ss_arena_release(&scratch);
-	return status;
+	return tiles_answer_tracks(asked, timeline, file,
+				   SS_ARENA_NEW(&scratch, uint32_t, TRACKS_MAX), out, err);
 }
 
 const struct ss_route ss_route_tiles = {

@@ -88,9 +88,7 @@ enum ss_status ss_drawn_area_make(struct ss_drawn_area *drawn,
 	SS_TRY(ss_viewer_window(asked, &drawn->window, err));
 	SS_TRY(ss_areas_find(&asked->session->areas, opened, device, group, &drawn->area, err));
 	SS_TRY(drawn_area_read_axis(asked, drawn->area, &drawn->by_time, err));
-	drawn->pixels = ss_memory_resize(drawn->memory, NULL, 0,
-					 drawn->window.pixels * sizeof(*drawn->pixels));
-	if (!drawn->pixels)
+	if (!SS_MEMORY_NEW(drawn->memory, drawn->pixels, drawn->window.pixels))
 		return ss_fail_memory(err, "the pixels");
 	drawn_area_draw(drawn);
 	return SS_OK;

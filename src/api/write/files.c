@@ -117,7 +117,7 @@ static enum ss_status session_write_digest(struct ss_session *session,
 					   const struct ss_job_file *file, const char *origin,
 					   struct ss_text *out, struct ss_error *err)
 {
-	struct ss_text name = { 0 };
+	SS_TEXT(name);
 	enum ss_status status = SS_OK;
 
 	if (ss_redact_replaces(session->job.redactor))
@@ -125,7 +125,6 @@ static enum ss_status session_write_digest(struct ss_session *session,
 	if (status == SS_OK)
 		status = ss_job_digest_write(&session->job, file, name.data ? name.data : origin,
 					     out, err);
-	ss_text_release(&name);
 	return status;
 }
 
@@ -136,7 +135,7 @@ enum ss_status ss_session_digest(struct ss_session *session, uint32_t index, con
 				      .what = "the digest",
 				      .watch = &session->watch };
 	const struct ss_job_file *file;
-	struct ss_text out = { 0 };
+	SS_TEXT(out);
 	enum ss_status status;
 
 	*bytes = 0;
@@ -161,7 +160,6 @@ enum ss_status ss_session_digest(struct ss_session *session, uint32_t index, con
 	if (status == SS_OK)
 		status = ss_writing_put(&writing, out.data, out.length, err);
 	*bytes = writing.bytes;
-	ss_text_release(&out);
 	return status;
 }
 

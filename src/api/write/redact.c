@@ -124,7 +124,7 @@ enum ss_status ss_redactor_tell(struct ss_redactor *redactor, const char *format
 /* Bytes that are not UTF-8 are replaced: the list is JSON. */
 static void redactor_add_quoted(struct ss_text *out, const char *text, size_t length)
 {
-	struct ss_text repaired = { 0 };
+	SS_TEXT(repaired);
 
 	if ((ss_utf8_check(text, length) & SS_UTF8_BAD_BYTES) &&
 	    ss_text_reserve(&repaired, 3 * length)) {
@@ -143,13 +143,12 @@ static void redactor_add_quoted(struct ss_text *out, const char *text, size_t le
 			ss_text_add(out, text + i, 1);
 	}
 	ss_text_add_string(out, "\"");
-	ss_text_release(&repaired);
 }
 
 enum ss_status ss_redactor_list(struct ss_redactor *redactor, struct ss_text *out,
 				struct ss_error *err)
 {
-	struct ss_text made = { 0 };
+	SS_TEXT(made);
 	bool failed = false;
 
 	for (int i = 0; i < SS_REDACT_CLASSES; i++) {
@@ -170,7 +169,6 @@ enum ss_status ss_redactor_list(struct ss_redactor *redactor, struct ss_text *ou
 		}
 	}
 	failed = ss_text_failed(&made) || ss_text_failed(out) || redactor->is_incomplete;
-	ss_text_release(&made);
 	return failed ? ss_fail_memory(err, "the list of changes") : SS_OK;
 }
 

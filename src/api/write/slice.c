@@ -208,11 +208,10 @@ static enum ss_status slice_write_file(struct slicing *slicing, uint32_t number,
 	struct ss_session *session = slicing->session;
 	const struct ss_job_file *file = &session->job.files[number];
 	const struct ss_slice_options *options = slicing->options;
-	struct ss_text document = { 0 };
-	struct ss_arena scratch;
+	SS_TEXT(document);
+	SS_SCRATCH(scratch, &session->memory);
 	enum ss_status status;
 
-	ss_arena_init(&scratch, &session->memory);
 	slice_add_steps(&file->trace, range, &document);
 	status = slice_choose_rows(slicing, &file->trace, range, &scratch, err);
 	if (status == SS_OK && ss_text_failed(&document))
@@ -230,8 +229,6 @@ static enum ss_status slice_write_file(struct slicing *slicing, uint32_t number,
 	ss_gzip_writer_close(slicing->gzip);
 	slicing->gzip = NULL;
 	slicing->out.files += status == SS_OK;
-	ss_text_release(&document);
-	ss_arena_release(&scratch);
 	return status;
 }
 
@@ -355,7 +352,7 @@ static enum ss_status slice_read_around(struct slicing *slicing, const struct ss
 	struct ss_session *session = slicing->session;
 	const struct ss_diagnosis *verdict;
 	const struct ss_finding *finding = NULL;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, &session->memory);
 	enum ss_status status;
 	uint32_t rank, number;
 
@@ -373,10 +370,8 @@ static enum ss_status slice_read_around(struct slicing *slicing, const struct ss
 			"the finding '%s' has no place in time: use 'step' or 'from' and 'to'",
 			finding->rule->name);
 	*file = verdict->files[rank];
-	ss_arena_init(&scratch, &session->memory);
 	status = slice_step_of_finding(verdict, finding, rank, &session->job.files[*file].trace,
 				       &scratch, &number, err);
-	ss_arena_release(&scratch);
 	if (status == SS_OK)
 		snprintf(step, 16, "%u", number);
 	return status;
@@ -436,8 +431,7 @@ static enum ss_status slice_write_chosen(struct slicing *slicing, struct ss_erro
 	struct ss_wanted wanted = { 0 };
 	uint32_t only = SS_NO_ROW;
 	struct ss_choice choice;
-	struct ss_arena scratch;
-	enum ss_status status;
+	SS_SCRATCH(scratch, &session->memory);
 	char step[16];
 	bool *ranks;
 
@@ -448,12 +442,9 @@ static enum ss_status slice_write_chosen(struct slicing *slicing, struct ss_erro
 		SS_TRY(slice_read_around(slicing, &choice, &only, step, err));
 		choice.step = step;
 	}
-	ss_arena_init(&scratch, &session->memory);
-	ranks = SS_ARENA_NEW(&scratch, bool, (size_t)session->job.joined.rank_count + 1);
-	status = ranks ? slice_write_files(slicing, &choice, only, ranks, err)
+	return SS_ALLOC(&scratch, ranks, (size_t)session->job.joined.rank_count + 1)
+		       ? slice_write_files(slicing, &choice, only, ranks, err)
 		       : ss_fail_memory(err, "the slice");
-	ss_arena_release(&scratch);
-	return status;
 }
 
 enum ss_status ss_session_slice(struct ss_session *session, const struct ss_slice_options *options,

@@ -3,6 +3,7 @@
  * find.c - finds the trace files in folders and their subfolders, sorted by name.
  */
 #include "load/files/find.h"
+#include "base/sort.h"
 #include "stepscope.h"
 
 #include <dirent.h>
@@ -137,11 +138,7 @@ int ss_find_compare_names(const char *a, const char *b)
 	return strcmp(whole_a, whole_b);
 }
 
-static int path_compare(const void *a, const void *b)
-{
-	return ss_find_compare_names(((const struct ss_path *)a)->path,
-				     ((const struct ss_path *)b)->path);
-}
+SS_COMPARATOR(path_compare, struct ss_path, SS_ORDERED(ss_find_compare_names, path))
 
 /* --- searching folders ----------------------------------------------------------------------- */
 
@@ -228,7 +225,7 @@ static bool find_is_dump(const char *path)
 static enum ss_status folder_take_name(struct path_search *search, const char *folder,
 				       const char *name, struct ss_paths *out, struct ss_error *err)
 {
-	struct ss_text path = { 0 };
+	SS_TEXT(path);
 	enum ss_status status = SS_OK;
 	struct stat info;
 
@@ -242,7 +239,6 @@ static enum ss_status folder_take_name(struct path_search *search, const char *f
 		others_add_name(&search->others, name);
 	else
 		status = paths_add(out, search->arena, path.data, true, err);
-	ss_text_release(&path);
 	return status;
 }
 
@@ -267,8 +263,8 @@ static enum ss_status folder_list(struct path_search *search, const char *folder
 			status = folder_take_name(search, folder, entry->d_name, out, err);
 	} while (status == SS_OK && entry);
 	closedir(dir);
-	if (status == SS_OK && out->count)
-		qsort(out->items, out->count, sizeof(*out->items), path_compare);
+	if (status == SS_OK)
+		SS_SORT(out->items, out->count, path_compare);
 	return status;
 }
 
@@ -379,8 +375,8 @@ enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct
 		status = ss_fail_memory(err, "the list of files");
 	for (size_t i = 0; i < path_count && status == SS_OK; i++)
 		status = search_path(&search, paths[i], err);
-	if (status == SS_OK && out->count)
-		qsort(out->items, out->count, sizeof(*out->items), path_compare);
+	if (status == SS_OK)
+		SS_SORT(out->items, out->count, path_compare);
 	ss_find_release(&search.links, arena->memory);
 	ss_records_release(&search.met);
 	return status;

@@ -137,7 +137,7 @@ enum ss_status ss_job_drop_packs(struct ss_paths *paths, struct ss_error *err)
 const char *ss_job_shown_path(struct ss_redactor *redactor, const char *path,
 			      struct ss_arena *arena)
 {
-	struct ss_text changed = { 0 };
+	SS_TEXT(changed);
 	size_t length = strlen(path);
 	const char *text = path;
 	char *shown;
@@ -151,7 +151,6 @@ const char *ss_job_shown_path(struct ss_redactor *redactor, const char *path,
 	shown = ss_text_failed(&changed) ? NULL : ss_arena_alloc(arena, 3 * length + 1, 1);
 	if (shown)
 		ss_utf8_repair(text, length, shown);
-	ss_text_release(&changed);
 	return shown;
 }
 

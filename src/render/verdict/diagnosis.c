@@ -588,14 +588,12 @@ void ss_render_findings(const struct ss_diagnosis *diagnosis,
 				     const struct ss_render_options *options, struct ss_text *out),
 			struct ss_text *out)
 {
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, diagnosis->memory);
 	struct ss_table table;
 
-	ss_arena_init(&scratch, diagnosis->memory);
 	if (ss_diagnosis_table(diagnosis, &scratch, &table))
 		view(&table, options, out);
 	else
 		ss_text_fail(out);
 	ss_table_release(&table);
-	ss_arena_release(&scratch);
 }
