@@ -65,8 +65,7 @@ static void keep_moment(void *context, const struct ss_attribution_moment *momen
 		ss_ns_add(&last->excess_ns, moment->excess_ns);
 		return;
 	}
-	if (!ss_memory_reserve(of->memory, (void **)&of->moments, &of->moment_capacity,
-			       (size_t)of->moment_count + 1, sizeof(*of->moments))) {
+	if (!SS_GROW(of->memory, of->moments, of->moment_capacity, of->moment_count)) {
 		of->failed = true;
 		return;
 	}
@@ -131,15 +130,11 @@ void ss_attribution_release(struct ss_attribution *attribution)
 	if (!attribution->memory)
 		return;
 	if (rows) {
-		ss_memory_free(attribution->memory, rows->chain,
-			       rows->chain_capacity * sizeof(*rows->chain));
-		ss_memory_free(attribution->memory, rows->spans,
-			       rows->span_capacity * sizeof(*rows->spans));
+		SS_FREE(attribution->memory, rows->chain, rows->chain_capacity);
+		SS_FREE(attribution->memory, rows->spans, rows->span_capacity);
 	}
-	ss_memory_free(attribution->memory, attribution->moments,
-		       attribution->moment_capacity * sizeof(*attribution->moments));
-	ss_memory_free(attribution->memory, attribution->nodes,
-		       attribution->node_capacity * sizeof(*attribution->nodes));
+	SS_FREE(attribution->memory, attribution->moments, attribution->moment_capacity);
+	SS_FREE(attribution->memory, attribution->nodes, attribution->node_capacity);
 	ss_records_release(&attribution->keys);
 	ss_strings_release(&attribution->labels);
 	ss_arena_release(&attribution->arena);

@@ -5,7 +5,6 @@
  * A pattern of up to LONGEST operators that comes at least TURNS_MIN times in a row could be one
  * operator on stacked data, unless each turn has parameters of its own: then the turns are layers.
  */
-#include <stdlib.h>
 
 #include "attribute/rows.h"
 #include "base/search.h"
@@ -61,9 +60,8 @@ static int candidate_compare(const void *a, const void *b)
 
 static bool add_candidate(struct loop_finder *finder, struct loop_candidate candidate)
 {
-	if (!ss_memory_reserve(finder->of->memory, (void **)&finder->candidates,
-			       &finder->candidate_capacity, (size_t)finder->candidate_count + 1,
-			       sizeof(*finder->candidates)))
+	if (!SS_GROW(finder->of->memory, finder->candidates, finder->candidate_capacity,
+		     finder->candidate_count))
 		return false;
 	finder->candidates[finder->candidate_count++] = candidate;
 	return true;
@@ -92,9 +90,7 @@ static bool find_candidates(struct loop_finder *finder)
 			run = 0;
 		}
 	}
-	if (finder->candidate_count)
-		qsort(finder->candidates, finder->candidate_count, sizeof(*finder->candidates),
-		      candidate_compare);
+	SS_SORT(finder->candidates, finder->candidate_count, candidate_compare);
 	return true;
 }
 
@@ -110,7 +106,7 @@ static int64_t usual_turn(struct loop_finder *finder, const struct loop_candidat
 	for (uint32_t i = 0; i + 1 < turns; i++)
 		lengths[i] = starts[finder->ops[loop->from + (i + 1) * loop->period]] -
 			     starts[finder->ops[loop->from + i * loop->period]];
-	qsort(lengths, turns - 1, sizeof(*lengths), ss_sort_compare_int64);
+	SS_SORT(lengths, turns - 1, ss_sort_compare_int64);
 	return lengths[(turns - 1) / 2];
 }
 
@@ -118,8 +114,7 @@ static bool add_span(struct ss_attribution *of, struct ss_attribution_span span)
 {
 	struct ss_attribution_rows *rows = of->rows;
 
-	if (!ss_memory_reserve(of->memory, (void **)&rows->spans, &rows->span_capacity,
-			       (size_t)rows->span_count + 1, sizeof(*rows->spans)))
+	if (!SS_GROW(of->memory, rows->spans, rows->span_capacity, rows->span_count))
 		return false;
 	rows->spans[rows->span_count++] = span;
 	return true;
@@ -317,10 +312,9 @@ static bool search_steps(struct loop_finder *finder, const struct ss_cover *step
 bool ss_attribution_find_loops(struct ss_attribution *of, const struct ss_cover *steps)
 {
 	struct loop_finder finder = { .of = of };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, of->memory);
 	bool whole;
 
-	ss_arena_init(&scratch, of->memory);
 	finder.scratch = &scratch;
 	finder.ops = SS_ARENA_NEW(&scratch, uint32_t, (size_t)of->rows->count + 1);
 	finder.taken = SS_ARENA_NEW(&scratch, uint8_t, (size_t)of->rows->count + 1);
@@ -336,8 +330,6 @@ bool ss_attribution_find_loops(struct ss_attribution *of, const struct ss_cover 
 	}
 	finder.parameters /= steps->count ? steps->count : 1;
 	whole = finder.ops && finder.taken && search_steps(&finder, steps);
-	ss_memory_free(of->memory, finder.candidates,
-		       finder.candidate_capacity * sizeof(*finder.candidates));
-	ss_arena_release(&scratch);
+	SS_FREE(of->memory, finder.candidates, finder.candidate_capacity);
 	return whole;
 }

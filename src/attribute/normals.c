@@ -6,7 +6,6 @@
  * shapes, types or autograd's links; where a file lacks those, they stay silent. The thresholds
  * were chosen on few programs: nothing that is reported rests on them yet.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/work/operands.h"
@@ -318,7 +317,7 @@ static int64_t hook_of_phase(const struct ss_attribution *of, const int64_t *own
 			times[count++] = own[i];
 	if (count < HOOK_CALLS_MIN)
 		return 0;
-	qsort(times, count, sizeof(*times), ss_sort_compare_int64);
+	SS_SORT(times, count, ss_sort_compare_int64);
 	return times[count / 4] > HOOK_NS ? times[count / 4] : 0;
 }
 
@@ -378,8 +377,8 @@ static bool group_calls(struct ss_attribution *of, struct call *calls, uint32_t 
 			calls[i].before = seen[calls[i].group]++;
 	}
 	ss_records_release(&keys);
-	if (whole && count)
-		qsort(calls, count, sizeof(*calls), call_compare);
+	if (whole)
+		SS_SORT(calls, count, call_compare);
 	return whole;
 }
 
@@ -513,12 +512,11 @@ static void inherit(struct ss_attribution *of)
 
 bool ss_attribution_fill_normals(struct ss_attribution *of, const struct ss_cover *steps)
 {
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, of->memory);
 	struct call *calls;
 	uint32_t *seen;
 	bool whole, follows_answered = false;
 
-	ss_arena_init(&scratch, of->memory);
 	calls = SS_ARENA_NEW(&scratch, struct call, (size_t)of->rows->count + 1);
 	seen = SS_ARENA_NEW(&scratch, uint32_t, (size_t)of->rows->count + 1);
 	/* of a device its gaps count: what a row computes matters there only if it is start-up */
@@ -535,6 +533,5 @@ bool ss_attribution_fill_normals(struct ss_attribution *of, const struct ss_cove
 				    find_hooks(of, &scratch) && find_slow(of, calls, seen)));
 	if (whole)
 		inherit(of);
-	ss_arena_release(&scratch);
 	return whole;
 }

@@ -3,7 +3,6 @@
  * places.c - view: the places of a step as a tree: phase, functions of the program, operators; how
  * much time each takes on the critical path, and how much of it is more than normal.
  */
-#include <stdlib.h>
 
 #include "analyze/time/roles.h"
 #include "attribute/attribute.h"
@@ -86,7 +85,7 @@ static bool add_places(const struct ss_attribution *of, struct ss_arena *scratch
 		if (of->nodes[i].time_ns > of->step_ns / SHOWN_SHARE)
 			items[used++] = (struct place_item){ of->nodes[i].time_ns, i,
 							     of->nodes[i].parent };
-	qsort(items, used, sizeof(*items), place_compare);
+	SS_SORT(items, used, place_compare);
 	for (uint32_t i = used; i-- > 0;)
 		next[items[i].parent] = i + 1;
 	/* down to the first child that is left, else up */
@@ -113,13 +112,12 @@ static enum ss_status places_run(const struct ss_subject *subject, struct ss_tab
 	struct ss_memory *memory = out->arena->memory;
 	struct ss_attribution attribution = { 0 };
 	struct ss_cover steps = { 0 };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	enum ss_status status = SS_OK;
 
 	if (!ss_steps_cover(subject->trace, memory, &steps))
 		return ss_fail_memory(err, "the places of a step");
 	options.steps = &steps;
-	ss_arena_init(&scratch, memory);
 	if (subject->trace->device_event_count)
 		status = ss_facts_idle(subject->facts, &options.idle, err);
 	if (options.idle && options.idle->device_count)
@@ -131,7 +129,6 @@ static enum ss_status places_run(const struct ss_subject *subject, struct ss_tab
 	if (status == SS_OK && !add_places(&attribution, &scratch, out))
 		status = ss_fail_memory(err, "the places of a step");
 	ss_attribution_release(&attribution);
-	ss_arena_release(&scratch);
 	ss_cover_release(&steps);
 	return status;
 }
@@ -140,8 +137,7 @@ const struct ss_view ss_view_places = {
 	.name = "places",
 	.summary = "Whose time a step is, and what exceeds the normal",
 	.empty = "No thread runs steps.",
-	.columns = places_columns,
-	.column_count = SS_COUNT(places_columns),
+	SS_TABLE_COLUMNS(places_columns),
 	.basis = SS_BASIS_STEPS,
 	.nested = 1,
 	.own_order = 1,

@@ -270,9 +270,8 @@ static bool find_collectives(struct ss_attribution *of)
 	for (uint32_t row = 0; row < of->trace->device_from; row++)
 		count += slices->kind[row] == SS_KIND_ANNOTATION &&
 			 (ss_slice_flags(of->trace, row) & SS_NAME_COMM_RANGE);
-	starts = SS_ARENA_NEW(&of->arena, struct collective_start, (size_t)count + 1);
-	rows->collectives = SS_ARENA_NEW(&of->arena, uint32_t, (size_t)count + 1);
-	if (!starts || !rows->collectives)
+	if (!SS_ALLOC(&of->arena, starts, (size_t)count + 1) ||
+	    !SS_ALLOC(&of->arena, rows->collectives, (size_t)count + 1))
 		return false;
 	for (uint32_t row = 0; row < of->trace->device_from; row++)
 		if (slices->kind[row] == SS_KIND_ANNOTATION &&
@@ -328,18 +327,15 @@ static bool alloc_rows(struct ss_attribution *of)
 		return false;
 	rows->first = track->first_row;
 	rows->count = track->row_count;
-	rows->parent = SS_ARENA_NEW(&of->arena, uint32_t, count);
-	rows->node = SS_ARENA_NEW(&of->arena, uint32_t, count);
-	rows->region = SS_ARENA_NEW(&of->arena, uint32_t, count);
-	rows->excess = SS_ARENA_NEW(&of->arena, float, count);
-	rows->kind = SS_ARENA_NEW(&of->arena, uint8_t, count);
-	rows->phase = SS_ARENA_NEW(&of->arena, uint8_t, count);
-	rows->answered = SS_ARENA_NEW(&of->arena, uint8_t, count);
-	rows->answers = SS_ARENA_NEW(&of->arena, uint8_t, count);
-	rows->sizes = SS_ARENA_NEW(&of->arena, struct ss_attribution_sizes,
-				   (size_t)of->trace->op_args.count + 1);
-	return rows->parent && rows->node && rows->region && rows->excess && rows->kind &&
-	       rows->phase && rows->answered && rows->answers && rows->sizes;
+	return SS_ALLOC(&of->arena, rows->parent, count) &&
+	       SS_ALLOC(&of->arena, rows->node, count) &&
+	       SS_ALLOC(&of->arena, rows->region, count) &&
+	       SS_ALLOC(&of->arena, rows->excess, count) &&
+	       SS_ALLOC(&of->arena, rows->kind, count) &&
+	       SS_ALLOC(&of->arena, rows->phase, count) &&
+	       SS_ALLOC(&of->arena, rows->answered, count) &&
+	       SS_ALLOC(&of->arena, rows->answers, count) &&
+	       SS_ALLOC(&of->arena, rows->sizes, (size_t)of->trace->op_args.count + 1);
 }
 
 bool ss_attribution_fill_rows(struct ss_attribution *of, const struct ss_phases *phases)
@@ -349,8 +345,7 @@ bool ss_attribution_fill_rows(struct ss_attribution *of, const struct ss_phases 
 
 	if (!alloc_rows(of) || !fill_names(of) || !find_collectives(of))
 		return false;
-	masks = SS_ARENA_NEW(&of->arena, uint8_t, (size_t)of->rows->count + 1);
-	if (!masks)
+	if (!SS_ALLOC(&of->arena, masks, (size_t)of->rows->count + 1))
 		return false;
 	find_parents(of);
 	for (uint32_t i = 0; i < of->rows->count && !of->has_modules; i++) {

@@ -29,9 +29,7 @@ static uint32_t node_below(struct ss_attribution *of, uint32_t parent, enum ss_p
 	struct node_key key = { .parent = parent, .label = label, .type = (uint32_t)type };
 	uint32_t id = label == SS_NO_ID ? SS_NO_ID : ss_records_add(&of->keys, &key);
 
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(of->memory, (void **)&of->nodes, &of->node_capacity, (size_t)id + 1,
-			       sizeof(*of->nodes))) {
+	if (id == SS_NO_ID || !SS_GROW(of->memory, of->nodes, of->node_capacity, id)) {
 		of->failed = true;
 		return 0;
 	}
@@ -164,8 +162,7 @@ uint32_t ss_attribution_place(struct ss_attribution *of, uint32_t row)
 	uint32_t from = rows->chain_count, up = row;
 
 	while (up != SS_NO_ROW && !rows->node[up - rows->first]) {
-		if (!ss_memory_reserve(of->memory, (void **)&rows->chain, &rows->chain_capacity,
-				       (size_t)rows->chain_count + 1, sizeof(*rows->chain))) {
+		if (!SS_GROW(of->memory, rows->chain, rows->chain_capacity, rows->chain_count)) {
 			of->failed = true;
 			return 0;
 		}

@@ -33,8 +33,7 @@ static bool account_add_piece(struct account_pieces *pieces, int64_t start_ns, i
 	if (end_ns <= start_ns)
 		return true;
 	if (pieces->count == pieces->capacity &&
-	    !ss_memory_reserve(pieces->memory, (void **)&pieces->items, &pieces->capacity,
-			       (size_t)pieces->count + 1, sizeof(*pieces->items)))
+	    !SS_GROW(pieces->memory, pieces->items, pieces->capacity, pieces->count))
 		return false;
 	pieces->items[pieces->count++] = (struct account_piece){ start_ns, end_ns, use };
 	return true;
@@ -347,7 +346,7 @@ bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *
 	}
 	if (whole)
 		account_settle_stages(parts, replay, pipelines, stages);
-	ss_memory_free(memory, pieces.items, pieces.capacity * sizeof(*pieces.items));
+	SS_FREE(memory, pieces.items, pieces.capacity);
 	if (stages)
 		ss_memory_free(memory, stages, bytes);
 	return whole && account_find_late_rank(&parts->late, replay, memory);

@@ -30,13 +30,11 @@ void ss_diagnosis_release(struct ss_diagnosis *diagnosis)
 		ss_edits_release(&finding->edits);
 		ss_edits_release(&finding->low);
 		ss_edits_release(&finding->high);
-		ss_memory_free(memory, finding->evidence,
-			       finding->evidence_capacity * sizeof(*finding->evidence));
+		SS_FREE(memory, finding->evidence, finding->evidence_capacity);
 	}
 	ss_known_replays_release(&diagnosis->runs);
 	ss_replay_release(&diagnosis->replay);
-	ss_memory_free(memory, diagnosis->found,
-		       diagnosis->found_capacity * sizeof(*diagnosis->found));
+	SS_FREE(memory, diagnosis->found, diagnosis->found_capacity);
 	ss_arena_release(&diagnosis->chosen_arena);
 	ss_arena_release(&diagnosis->compared_arena);
 	ss_arena_release(&diagnosis->arena);
@@ -85,13 +83,10 @@ static enum ss_status diagnosis_add_ranks(struct ss_diagnosis *diagnosis, const 
 {
 	size_t capacity = (size_t)job->file_count + 1;
 
-	diagnosis->graphs = SS_ARENA_NEW(&diagnosis->arena, struct ss_packed, capacity);
-	diagnosis->rank_findings = SS_ARENA_NEW(&diagnosis->arena, struct ss_rank_findings *,
-						capacity);
-	diagnosis->ranks = SS_ARENA_NEW(&diagnosis->arena, int64_t, capacity);
-	diagnosis->files = SS_ARENA_NEW(&diagnosis->arena, uint32_t, capacity);
-	if (!diagnosis->graphs || !diagnosis->rank_findings || !diagnosis->ranks ||
-	    !diagnosis->files)
+	if (!SS_ALLOC(&diagnosis->arena, diagnosis->graphs, capacity) ||
+	    !SS_ALLOC(&diagnosis->arena, diagnosis->rank_findings, capacity) ||
+	    !SS_ALLOC(&diagnosis->arena, diagnosis->ranks, capacity) ||
+	    !SS_ALLOC(&diagnosis->arena, diagnosis->files, capacity))
 		return ss_fail_memory(err, "the ranks of the job");
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (file_is_chosen(&job->files[i], options))
@@ -202,8 +197,7 @@ static enum ss_status diagnosis_read_fixes(struct ss_diagnosis *diagnosis, const
 	if (!*missing)
 		return SS_OK;
 	/* what the user typed, and cut: it may end within a character */
-	shown = SS_ARENA_NEW(&diagnosis->chosen_arena, char, 3 * strlen(missing) + 1);
-	if (!shown)
+	if (!SS_ALLOC(&diagnosis->chosen_arena, shown, 3 * strlen(missing) + 1))
 		return ss_fail_memory(err, "the findings");
 	ss_utf8_repair(missing, strlen(missing), shown);
 	diagnosis->not_found = shown;
@@ -269,9 +263,8 @@ static enum ss_status diagnosis_choose(struct ss_diagnosis *diagnosis,
 	bool names = options->is_what_if && options->fixes, *keep;
 
 	diagnosis->is_what_if = options->is_what_if;
-	keep = SS_ARENA_NEW(&diagnosis->chosen_arena, bool, capacity);
-	diagnosis->chosen = SS_ARENA_NEW(&diagnosis->chosen_arena, struct ss_finding *, capacity);
-	if (!keep || !diagnosis->chosen)
+	if (!SS_ALLOC(&diagnosis->chosen_arena, keep, capacity) ||
+	    !SS_ALLOC(&diagnosis->chosen_arena, diagnosis->chosen, capacity))
 		return ss_fail_memory(err, "the findings");
 	if (names)
 		SS_TRY(diagnosis_read_fixes(diagnosis, options->fixes, keep, err));

@@ -30,8 +30,7 @@ const struct ss_view ss_findings_view = {
 	.name = "diagnose",
 	.summary = "What is wrong with the job, what it costs and what to do",
 	.empty = "Nothing was found that would make the steps faster.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.rankless = true,
 };
 

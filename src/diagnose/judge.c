@@ -3,10 +3,10 @@
  * judge.c - turns what a rule left on each rank into findings.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "diagnose/diagnose.h"
 
 /* If a rule has a sentence for each of a thousand ranks, only the first are kept. */
@@ -38,10 +38,8 @@ struct ss_finding *ss_judgement_add(struct ss_judgement *judgement, uint32_t ran
 	va_list words;
 
 	judgement->failed = judgement->failed || !finding || !ranks ||
-			    !ss_memory_reserve(diagnosis->memory, (void **)&diagnosis->found,
-					       &diagnosis->found_capacity,
-					       (size_t)diagnosis->found_count + 1,
-					       sizeof(*diagnosis->found));
+			    !SS_GROW(diagnosis->memory, diagnosis->found, diagnosis->found_capacity,
+				     diagnosis->found_count);
 	if (judgement->failed)
 		return NULL;
 	*finding = (struct ss_finding){
@@ -212,9 +210,8 @@ bool ss_finding_add_evidence(struct ss_diagnosis *diagnosis, struct ss_finding *
 	}
 	if (finding->evidence_count >= EVIDENCE_MAX)
 		return true;
-	if (!ss_memory_reserve(diagnosis->memory, (void **)&finding->evidence,
-			       &finding->evidence_capacity, (size_t)finding->evidence_count + 1,
-			       sizeof(*finding->evidence)))
+	if (!SS_GROW(diagnosis->memory, finding->evidence, finding->evidence_capacity,
+		     finding->evidence_count))
 		return false;
 	finding->evidence[finding->evidence_count++] = *evidence;
 	return true;
@@ -382,10 +379,8 @@ bool ss_finding_prepend_evidence(struct ss_diagnosis *diagnosis, struct ss_findi
 	struct ss_evidence evidence = { .weight_ns = weight_ns };
 
 	evidence.text = evidence.form = ss_arena_copy(&diagnosis->chosen_arena, text, strlen(text));
-	if (!evidence.text ||
-	    !ss_memory_reserve(diagnosis->memory, (void **)&finding->evidence,
-			       &finding->evidence_capacity, (size_t)finding->evidence_count + 1,
-			       sizeof(*finding->evidence)))
+	if (!evidence.text || !SS_GROW(diagnosis->memory, finding->evidence,
+				       finding->evidence_capacity, finding->evidence_count))
 		return false;
 	memmove(finding->evidence + 1, finding->evidence,
 		finding->evidence_count * sizeof(*finding->evidence));
@@ -408,9 +403,7 @@ bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena)
 	}
 	if (!ss_finding_format_evidence(finding, 0, arena))
 		return false;
-	if (finding->evidence_count)
-		qsort(finding->evidence, finding->evidence_count, sizeof(*finding->evidence),
-		      evidence_compare_weight);
+	SS_SORT(finding->evidence, finding->evidence_count, evidence_compare_weight);
 	return true;
 }
 

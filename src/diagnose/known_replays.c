@@ -4,11 +4,11 @@
  */
 #include "diagnose/known_replays.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash/hash.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 /* The same hash for every order. */
 static uint64_t fixes_hash(const struct ss_edits *const *fixes, uint32_t count)
@@ -60,15 +60,13 @@ void ss_known_replays_add(struct ss_known_replays *memo, const struct ss_edits *
 	const struct ss_edits **copy;
 
 	if (memo->count == SS_KNOWN_REPLAYS_MAX ||
-	    !ss_memory_reserve(memo->memory, (void **)&memo->items, &memo->capacity,
-			       (size_t)memo->count + 1, sizeof(*memo->items)))
+	    !SS_GROW(memo->memory, memo->items, memo->capacity, memo->count))
 		return;
-	copy = SS_ARENA_NEW(memo->arena, const struct ss_edits *, (size_t)count + 1);
-	if (!copy)
+	if (!SS_ALLOC(memo->arena, copy, (size_t)count + 1))
 		return;
 	if (count) {
 		memcpy(copy, fixes, count * sizeof(*copy));
-		qsort(copy, count, sizeof(*copy), edits_compare_address);
+		SS_SORT(copy, count, edits_compare_address);
 	}
 	memo->items[memo->count++] = (struct ss_known_replay){
 		.hash = fixes_hash(fixes, count), .fixes = copy, .count = count, .step_ns = step_ns
@@ -78,6 +76,6 @@ void ss_known_replays_add(struct ss_known_replays *memo, const struct ss_edits *
 void ss_known_replays_release(struct ss_known_replays *memo)
 {
 	if (memo->memory)
-		ss_memory_free(memo->memory, memo->items, memo->capacity * sizeof(*memo->items));
+		SS_FREE(memo->memory, memo->items, memo->capacity);
 	*memo = (struct ss_known_replays){ 0 };
 }

@@ -23,16 +23,13 @@ void ss_rank_findings_release(struct ss_rank_findings *findings)
 	if (!memory)
 		return;
 	ss_strings_release(&findings->texts);
-	ss_memory_free(memory, findings->parts,
-		       ((size_t)findings->part_count + 1) * sizeof(*findings->parts));
-	ss_memory_free(memory, findings->claims,
-		       findings->claim_capacity * sizeof(*findings->claims));
-	ss_memory_free(memory, findings->facts, findings->fact_capacity * sizeof(*findings->facts));
+	SS_FREE(memory, findings->parts, (size_t)findings->part_count + 1);
+	SS_FREE(memory, findings->claims, findings->claim_capacity);
+	SS_FREE(memory, findings->facts, findings->fact_capacity);
 	ss_memory_free(memory, findings->owner, tasks);
-	ss_memory_free(memory, findings->claim_of, tasks * sizeof(*findings->claim_of));
-	ss_memory_free(memory, findings->by_track, tasks * sizeof(*findings->by_track));
-	ss_memory_free(memory, findings->taken,
-		       findings->taken_capacity * sizeof(*findings->taken));
+	SS_FREE(memory, findings->claim_of, tasks);
+	SS_FREE(memory, findings->by_track, tasks);
+	SS_FREE(memory, findings->taken, findings->taken_capacity);
 	*findings = (struct ss_rank_findings){ 0 };
 }
 
@@ -85,9 +82,8 @@ static struct ss_claim *findings_new_claim(struct ss_rule_context *context, uint
 	struct ss_rank_findings *findings = context->findings;
 	int64_t own_ns = context->graph->tasks[task].own_ns;
 
-	if (!ss_memory_reserve(findings->memory, (void **)&findings->claims,
-			       &findings->claim_capacity, (size_t)findings->claim_count + 1,
-			       sizeof(*findings->claims))) {
+	if (!SS_GROW(findings->memory, findings->claims, findings->claim_capacity,
+		     findings->claim_count)) {
 		findings->failed = true;
 		return NULL;
 	}
@@ -147,9 +143,8 @@ static void findings_note_taken(struct ss_rank_findings *findings, struct ss_fou
 		last->start_ns = taken.start_ns;
 		return;
 	}
-	if (ss_memory_reserve(findings->memory, (void **)&findings->taken,
-			      &findings->taken_capacity, (size_t)findings->taken_count + 1,
-			      sizeof(*findings->taken)))
+	if (SS_GROW(findings->memory, findings->taken, findings->taken_capacity,
+		    findings->taken_count))
 		findings->taken[findings->taken_count++] = taken;
 	else
 		findings->failed = true;
@@ -426,9 +421,8 @@ void ss_rule_add_evidence(struct ss_rule_context *context, struct ss_fact fact, 
 		}
 	if (findings->fact_count - part->fact_from >= SS_RULE_EVIDENCE_MAX)
 		return;
-	if (!ss_memory_reserve(findings->memory, (void **)&findings->facts,
-			       &findings->fact_capacity, (size_t)findings->fact_count + 1,
-			       sizeof(*findings->facts))) {
+	if (!SS_GROW(findings->memory, findings->facts, findings->fact_capacity,
+		     findings->fact_count)) {
 		findings->failed = true;
 		return;
 	}
@@ -536,10 +530,9 @@ static enum ss_status findings_run_rules(struct ss_rank_findings *findings,
 		status = ss_fail_memory(err, "what was found on a rank");
 	}
 	ss_cover_release(&steps);
-	ss_memory_free(findings->memory, findings->claim_of, tasks * sizeof(*findings->claim_of));
-	ss_memory_free(findings->memory, findings->by_track, tasks * sizeof(*findings->by_track));
-	ss_memory_free(findings->memory, findings->taken,
-		       findings->taken_capacity * sizeof(*findings->taken));
+	SS_FREE(findings->memory, findings->claim_of, tasks);
+	SS_FREE(findings->memory, findings->by_track, tasks);
+	SS_FREE(findings->memory, findings->taken, findings->taken_capacity);
 	findings->claim_of = NULL;
 	findings->by_track = NULL;
 	findings->taken = NULL;
@@ -558,16 +551,14 @@ enum ss_status ss_rank_findings_make(struct ss_rank_findings *findings,
 					   .graph = graph,
 					   .memory = memory,
 					   .findings = findings };
-	struct ss_arena shared;
+	SS_SCRATCH(shared, memory);
 	enum ss_status status;
 
 	*findings = (struct ss_rank_findings){ .memory = memory, .task_count = graph->task_count };
-	ss_arena_init(&shared, memory);
 	context.shared = &shared;
 	status = findings_run_rules(findings, &context, err);
 	if (context.unclaimed)
 		context.release_unclaimed(context.unclaimed);
-	ss_arena_release(&shared);
 	if (status == SS_OK && !ss_strings_fit(&findings->texts))
 		status = ss_fail_memory(err, "what was found on a rank");
 	if (status != SS_OK) {

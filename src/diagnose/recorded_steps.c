@@ -159,8 +159,8 @@ enum ss_status ss_spread_measure(struct ss_spread *out, const struct ss_job *job
 	if (out->count < STEPS_MIN)
 		return SS_OK;
 	ss_arena_init(&scratch, job->memory);
-	values = SS_ARENA_NEW(&scratch, int64_t, out->count);
-	if (!values || !ss_job_step_means_make(&steps, job, ranks, rank_count, &scratch)) {
+	if (!SS_ALLOC(&scratch, values, out->count) ||
+	    !ss_job_step_means_make(&steps, job, ranks, rank_count, &scratch)) {
 		ss_arena_release(&scratch);
 		return ss_fail_memory(err, "the spread of the steps");
 	}

@@ -5,9 +5,9 @@
 #include "diagnose/snapshot_findings.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "memory/events/pools.h"
 #include "memory/holders/calls.h"
 
@@ -206,9 +206,7 @@ static bool memory_findings_reserve(struct ss_rule_memory_findings *findings,
 		rules += ss_rules[i]->look_memory != NULL;
 	for (uint32_t i = 0; i < history->device_count; i++)
 		findings->device_count += device_is_examined(&history->devices[i]);
-	findings->items = SS_ARENA_NEW(arena, struct ss_rule_memory_finding,
-				       rules * findings->device_count + 1);
-	return findings->items != NULL;
+	return SS_ALLOC(arena, findings->items, rules * findings->device_count + 1);
 }
 
 enum ss_status ss_rule_memory_findings_make(struct ss_rule_memory_findings *out,
@@ -234,8 +232,8 @@ enum ss_status ss_rule_memory_findings_make(struct ss_rule_memory_findings *out,
 		status = memory_context_run_rules(&context, out, err);
 		ss_retained_release(&retained);
 	}
-	if (status == SS_OK && out->count)
-		qsort(out->items, out->count, sizeof(*out->items), memory_finding_compare);
+	if (status == SS_OK)
+		SS_SORT(out->items, out->count, memory_finding_compare);
 	return status;
 }
 
@@ -288,7 +286,7 @@ static const char *fix_separator(const struct ss_text *text, bool was_comment, c
 static const char *memory_finding_fix(const struct ss_rule_memory_finding *finding,
 				      struct ss_table *out)
 {
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	const char *line = finding->fix, *kept;
 	bool was_comment = false;
 
@@ -306,7 +304,6 @@ static const char *memory_finding_fix(const struct ss_rule_memory_finding *findi
 	}
 	out->failed = out->failed || ss_text_failed(&text);
 	kept = ss_table_copy(out, text.data ? text.data : "");
-	ss_text_release(&text);
 	return kept;
 }
 
@@ -336,8 +333,7 @@ const struct ss_view ss_snapshot_view_findings = {
 	.name = "snapshot-findings",
 	.summary = "What is wrong with the memory, why, and what to change",
 	.empty = "Nothing stands out in the recording.",
-	.columns = findings_columns,
-	.column_count = SS_COUNT(findings_columns),
+	SS_TABLE_COLUMNS(findings_columns),
 	.rankless = true,
 	.run_snapshot = findings_run,
 };

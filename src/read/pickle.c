@@ -487,11 +487,10 @@ static void pickle_release(struct ss_pickle *machine)
 	struct ss_memory *memory = machine->memory;
 
 	ss_memory_free(memory, machine->window, machine->window_bytes);
-	ss_memory_free(memory, machine->stack, machine->stack_capacity * sizeof(*machine->stack));
-	ss_memory_free(memory, machine->held, machine->held_capacity * sizeof(*machine->held));
-	ss_memory_free(memory, machine->memo,
-		       (size_t)machine->memo_capacity * sizeof(*machine->memo));
-	ss_memory_free(memory, machine->wide, machine->wide_capacity * sizeof(*machine->wide));
+	SS_FREE(memory, machine->stack, machine->stack_capacity);
+	SS_FREE(memory, machine->held, machine->held_capacity);
+	SS_FREE(memory, machine->memo, machine->memo_capacity);
+	SS_FREE(memory, machine->wide, machine->wide_capacity);
 	ss_memory_free(memory, machine, sizeof(*machine));
 }
 

@@ -16,12 +16,10 @@
 
 bool ss_pickle_grow(struct ss_pickle *machine)
 {
-	void *stack = machine->stack;
 	bool grown = machine->stack_count < STACK_MAX &&
-		     ss_memory_reserve(machine->memory, &stack, &machine->stack_capacity,
-				       (size_t)machine->stack_count + 1, sizeof(*machine->stack));
+		     SS_GROW(machine->memory, machine->stack, machine->stack_capacity,
+			     machine->stack_count);
 
-	machine->stack = stack;
 	return grown;
 }
 
@@ -44,16 +42,12 @@ static bool memo_fits_entry(const struct ss_pickle_value *value)
 static bool memo_entry_of(struct ss_pickle *machine, const struct ss_pickle_value *value,
 			  uint64_t *out)
 {
-	void *wide = machine->wide;
-
 	if (memo_fits_entry(value)) {
 		*out = (uint64_t)value->word << 4 | value->kind;
 		return true;
 	}
-	if (!ss_memory_reserve(machine->memory, &wide, &machine->wide_capacity,
-			       (size_t)machine->wide_count + 1, sizeof(*machine->wide)))
+	if (!SS_GROW(machine->memory, machine->wide, machine->wide_capacity, machine->wide_count))
 		return false;
-	machine->wide = wide;
 	*out = (uint64_t)machine->wide_count << 4 | WIDE_KIND;
 	machine->wide[machine->wide_count++] = *value;
 	return true;
@@ -315,8 +309,6 @@ enum ss_pickle_step ss_pickle_add_all(struct ss_pickle *machine, enum ss_pickle_
 static enum ss_pickle_step container_hold_items(struct ss_pickle *machine, uint32_t at,
 						uint32_t count)
 {
-	void *held = machine->held;
-
 	if (!machine->stack[at].is_open) {
 		if (machine->open_count == SS_PICKLE_DEPTH_MAX)
 			return ss_pickle_fail(machine, SS_ERR_LIMIT,
@@ -326,10 +318,9 @@ static enum ss_pickle_step container_hold_items(struct ss_pickle *machine, uint3
 			(struct ss_pickle_open){ at, machine->held_count };
 		machine->stack[at].is_open = true;
 	}
-	if (!ss_memory_reserve(machine->memory, &held, &machine->held_capacity,
-			       (size_t)machine->held_count + count, sizeof(*machine->held)))
+	if (!SS_RESERVE(machine->memory, machine->held, machine->held_capacity,
+			(size_t)machine->held_count + count))
 		return ss_pickle_fail_memory(machine);
-	machine->held = held;
 	memcpy(machine->held + machine->held_count, machine->stack + at + 1,
 	       count * sizeof(*machine->held));
 	machine->held_count += count;

@@ -7,7 +7,6 @@
  * longer for them. So a __next__ cannot return earlier after the last one that waited than
  * the workers needed for the batches in between.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/sort.h"
@@ -83,7 +82,7 @@ static int64_t usual_batch_period(const struct loader_batch *batches, uint32_t c
 	}
 	if (pairs < PAIRS_MIN || last->number - first->number > (int64_t)pairs * WAITED_OF)
 		return 0;
-	qsort(periods, pairs, sizeof(*periods), ss_sort_compare_int64);
+	SS_SORT(periods, pairs, ss_sort_compare_int64);
 	return periods[(pairs - 1) / 2];
 }
 
@@ -137,8 +136,7 @@ void ss_build_batches(struct ss_build *build)
 	end = track->first_row + track->row_count;
 	for (uint32_t row = track->first_row; row < end; row++)
 		room += ss_build_is_batch(build, row);
-	batches = SS_ARENA_NEW(&build->scratch, struct loader_batch, (size_t)room + 1);
-	if (!batches) {
+	if (!SS_ALLOC(&build->scratch, batches, (size_t)room + 1)) {
 		build->failed = true;
 		return;
 	}

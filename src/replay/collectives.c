@@ -121,8 +121,8 @@ static bool find_lone_arrivals(struct ss_replay *replay, struct lone_arrivals *o
 	for (uint32_t r = 0; whole && r < joined->rank_count; r++)
 		if (joined->roles[r] < joined->role_count && count_lone(joined, r))
 			list_lone_arrivals(out, joined, r);
-	if (whole && out->count)
-		qsort(out->items, out->count, sizeof(*out->items), lone_arrival_compare);
+	if (whole)
+		SS_SORT(out->items, out->count, lone_arrival_compare);
 	return whole;
 }
 
@@ -349,8 +349,7 @@ static uint32_t place_number(const struct ss_replay *replay, struct order_place 
 static void push_place(struct task_sorter *sorter, struct order_place place)
 {
 	if (sorter->depth == sorter->capacity &&
-	    !ss_memory_reserve(sorter->replay->memory, (void **)&sorter->stack, &sorter->capacity,
-			       (size_t)sorter->depth + 1, sizeof(*sorter->stack))) {
+	    !SS_GROW(sorter->replay->memory, sorter->stack, sorter->capacity, sorter->depth)) {
 		sorter->failed = true;
 		return;
 	}
@@ -426,9 +425,8 @@ static void leave_out_edge(struct task_sorter *sorter, const struct order_visit 
 			.is_awaited = false;
 		return;
 	}
-	if (!ss_memory_reserve(replay->memory, (void **)&replay->left_out,
-			       &replay->left_out_capacity, (size_t)replay->left_out_count + 1,
-			       sizeof(*replay->left_out))) {
+	if (!SS_GROW(replay->memory, replay->left_out, replay->left_out_capacity,
+		     replay->left_out_count)) {
 		sorter->failed = true;
 		return;
 	}
@@ -464,8 +462,8 @@ static void append_to_order(struct task_sorter *sorter, struct order_place place
 		return;
 	}
 	if (replay->stretch_count == replay->stretch_capacity &&
-	    !ss_memory_reserve(replay->memory, (void **)&replay->order, &replay->stretch_capacity,
-			       (size_t)replay->stretch_count + 1, sizeof(*replay->order))) {
+	    !SS_GROW(replay->memory, replay->order, replay->stretch_capacity,
+		     replay->stretch_count)) {
 		sorter->failed = true;
 		return;
 	}
@@ -582,7 +580,7 @@ bool ss_replay_sort(struct ss_replay *replay)
 	}
 	ss_memory_fit(replay->memory, (void **)&replay->order, &replay->stretch_capacity,
 		      replay->stretch_count, sizeof(*replay->order));
-	ss_memory_free(replay->memory, sorter.stack, sorter.capacity * sizeof(*sorter.stack));
+	SS_FREE(replay->memory, sorter.stack, sorter.capacity);
 	memset(replay->flags, 0, replay->task_count);
 	return !sorter.failed;
 }

@@ -46,7 +46,7 @@ const char *ss_critical_name(enum ss_critical_part part)
 void ss_critical_release(struct ss_critical *path)
 {
 	if (path->memory)
-		ss_memory_free(path->memory, path->pieces, path->capacity * sizeof(*path->pieces));
+		SS_FREE(path->memory, path->pieces, path->capacity);
 	*path = (struct ss_critical){ 0 };
 }
 
@@ -69,8 +69,7 @@ static void walk_back_to(struct critical_walk *walk, int64_t moment_ns, enum ss_
 	if (moment_ns >= walk->now_ns || walk->failed)
 		return;
 	if (path->count == path->capacity &&
-	    !ss_memory_reserve(path->memory, (void **)&path->pieces, &path->capacity,
-			       (size_t)path->count + 1, sizeof(*path->pieces))) {
+	    !SS_GROW(path->memory, path->pieces, path->capacity, path->count)) {
 		walk->failed = true;
 		return;
 	}

@@ -2,8 +2,8 @@
 /*
  * critical_path.c - view: the critical path of the steps.
  */
-#include <stdlib.h>
 
+#include "base/sort.h"
 #include "replay/critical.h"
 
 static const struct ss_column columns[] = {
@@ -113,9 +113,7 @@ static void critical_path_add_piece(struct path_sums *sums, const struct ss_crit
 	if (group == GROUP_NAME)
 		key.name = piece_name_id(sums, piece);
 	id = key.name == SS_NO_ID ? SS_NO_ID : ss_records_add(&sums->keys, &key);
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(sums->path->memory, (void **)&sums->rows, &sums->row_capacity,
-			       (size_t)id + 1, sizeof(*sums->rows))) {
+	if (id == SS_NO_ID || !SS_GROW(sums->path->memory, sums->rows, sums->row_capacity, id)) {
 		sums->failed = true;
 		return;
 	}
@@ -155,8 +153,7 @@ static int64_t rank_number(const struct ss_replay *replay, uint32_t rank)
 static void critical_path_add_rows(struct path_sums *sums, enum path_group group,
 				   struct ss_table *out)
 {
-	if (sums->keys.count)
-		qsort(sums->rows, sums->keys.count, sizeof(*sums->rows), path_row_compare);
+	SS_SORT(sums->rows, sums->keys.count, path_row_compare);
 	for (uint32_t i = 0; i < sums->keys.count; i++) {
 		const struct path_row *row = &sums->rows[i];
 
@@ -213,7 +210,7 @@ static enum ss_status critical_path_sum_up(const struct ss_replay *replay,
 		critical_path_add_piece(&sums, &path->pieces[i], group);
 	if (!sums.failed)
 		critical_path_add_rows(&sums, group, out);
-	ss_memory_free(path->memory, sums.rows, sums.row_capacity * sizeof(*sums.rows));
+	SS_FREE(path->memory, sums.rows, sums.row_capacity);
 	ss_records_release(&sums.keys);
 	ss_strings_release(&sums.names);
 	ss_arena_release(&sums.by_name.scratch);
@@ -244,8 +241,7 @@ const struct ss_view ss_view_critical_path = {
 	.name = "critical-path",
 	.summary = "The critical path: only work on it can make steps faster",
 	.empty = "No steps, or the trace does not show what they waited for.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.sums = "path_ns pieces",
 	.basis = SS_BASIS_STEPS,
 	.bases = { [GROUP_PIECE] = SS_BASIS_EVENT },

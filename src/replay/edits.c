@@ -16,8 +16,7 @@ void ss_edits_release(struct ss_edits *edits)
 		ss_memory_free(edits->memory, chunk, sizeof(*chunk) + chunk->room);
 	}
 	if (edits->memory) {
-		ss_memory_free(edits->memory, edits->stretches,
-			       edits->stretch_capacity * sizeof(*edits->stretches));
+		SS_FREE(edits->memory, edits->stretches, edits->stretch_capacity);
 	}
 	*edits = (struct ss_edits){ 0 };
 }
@@ -42,8 +41,8 @@ static bool open_edit_stretch(struct ss_edits *edits, const struct ss_edit *edit
 	if (edit->own_ns >= 0 && edit->own_ns <= UINT32_MAX)
 		stretch.own_ns = 0;
 	if (edits->stretch_count == edits->stretch_capacity &&
-	    !ss_memory_reserve(edits->memory, (void **)&edits->stretches, &edits->stretch_capacity,
-			       (size_t)edits->stretch_count + 1, sizeof(*edits->stretches)))
+	    !SS_GROW(edits->memory, edits->stretches, edits->stretch_capacity,
+		     edits->stretch_count))
 		return false;
 	edits->stretches[edits->stretch_count++] = stretch;
 	return true;

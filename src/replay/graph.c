@@ -31,11 +31,11 @@ void ss_replay_graph_release(struct ss_graph *graph)
 {
 	if (!graph->memory)
 		return;
-	ss_memory_free(graph->memory, graph->tasks, graph->task_capacity * sizeof(*graph->tasks));
-	ss_memory_free(graph->memory, graph->edges, graph->edge_capacity * sizeof(*graph->edges));
+	SS_FREE(graph->memory, graph->tasks, graph->task_capacity);
+	SS_FREE(graph->memory, graph->edges, graph->edge_capacity);
 	ss_strings_release(&graph->names);
-	ss_memory_free(graph->memory, graph->comms, graph->comm_capacity * sizeof(*graph->comms));
-	ss_memory_free(graph->memory, graph->steps, graph->step_count * sizeof(*graph->steps));
+	SS_FREE(graph->memory, graph->comms, graph->comm_capacity);
+	SS_FREE(graph->memory, graph->steps, graph->step_count);
 	*graph = (struct ss_graph){ 0 };
 }
 
@@ -63,8 +63,8 @@ uint32_t ss_build_task(struct ss_build *build, struct ss_task task)
 
 	/* one more: where the edges of the last one end */
 	if ((size_t)graph->task_count + 1 >= graph->task_capacity &&
-	    !ss_memory_reserve(graph->memory, (void **)&graph->tasks, &graph->task_capacity,
-			       (size_t)graph->task_count + 2, sizeof(*graph->tasks))) {
+	    !SS_RESERVE(graph->memory, graph->tasks, graph->task_capacity,
+			(size_t)graph->task_count + 2)) {
 		build->failed = true;
 		return SS_NO_TASK;
 	}
@@ -79,8 +79,7 @@ void ss_build_edge(struct ss_build *build, uint32_t to, struct ss_edge edge)
 	if (to == SS_NO_TASK || edge.from == SS_NO_TASK || build->failed)
 		return;
 	if (build->edge_count == build->edge_capacity &&
-	    !ss_memory_reserve(build->graph->memory, (void **)&build->edges, &build->edge_capacity,
-			       (size_t)build->edge_count + 1, sizeof(*build->edges))) {
+	    !SS_GROW(build->graph->memory, build->edges, build->edge_capacity, build->edge_count)) {
 		build->failed = true;
 		return;
 	}
@@ -92,8 +91,7 @@ void ss_build_comm(struct ss_build *build, uint32_t row, uint32_t task)
 	struct ss_graph *graph = build->graph;
 
 	if (task == SS_NO_TASK ||
-	    !ss_memory_reserve(graph->memory, (void **)&graph->comms, &graph->comm_capacity,
-			       (size_t)graph->comm_count + 1, sizeof(*graph->comms))) {
+	    !SS_GROW(graph->memory, graph->comms, graph->comm_capacity, graph->comm_count)) {
 		build->failed = true;
 		return;
 	}
@@ -197,10 +195,8 @@ static bool graph_sort_edges(struct ss_build *build)
 	struct ss_graph *graph = build->graph;
 	uint32_t at = 0;
 
-	if (!ss_memory_reserve(graph->memory, (void **)&graph->edges, &graph->edge_capacity,
-			       (size_t)build->edge_count + 1, sizeof(*graph->edges)) ||
-	    !ss_memory_reserve(graph->memory, (void **)&graph->tasks, &graph->task_capacity,
-			       (size_t)graph->task_count + 1, sizeof(*graph->tasks)))
+	if (!SS_GROW(graph->memory, graph->edges, graph->edge_capacity, build->edge_count) ||
+	    !SS_GROW(graph->memory, graph->tasks, graph->task_capacity, graph->task_count))
 		return false;
 	for (uint32_t i = 0; i <= graph->task_count; i++)
 		graph->tasks[i].edges = 0;
@@ -248,8 +244,7 @@ static void find_start_bounds(struct ss_build *build)
 	const struct ss_graph *graph = build->graph;
 	size_t room = (size_t)graph->task_count - build->host_tasks + 1;
 
-	build->bound_ns = SS_ARENA_NEW(&build->scratch, int64_t, room);
-	if (!build->bound_ns) {
+	if (!SS_ALLOC(&build->scratch, build->bound_ns, room)) {
 		build->failed = true;
 		return;
 	}
@@ -275,12 +270,11 @@ static bool build_graph(struct ss_build *build)
 {
 	const struct ss_trace *trace = build->trace;
 
-	build->call_task = SS_ARENA_NEW(&build->scratch, uint32_t, (size_t)trace->device_from + 1);
-	build->device_task = SS_ARENA_NEW(&build->scratch, uint32_t,
-					  (size_t)trace->device_to - trace->device_from + 1);
-	build->calls = SS_ARENA_NEW(&build->scratch, uint8_t, (size_t)trace->device_from + 1);
-	build->names = SS_ARENA_NEW(&build->scratch, uint32_t, (size_t)trace->names.count + 1);
-	if (!build->call_task || !build->device_task || !build->calls || !build->names ||
+	if (!SS_ALLOC(&build->scratch, build->call_task, (size_t)trace->device_from + 1) ||
+	    !SS_ALLOC(&build->scratch, build->device_task,
+		      (size_t)trace->device_to - trace->device_from + 1) ||
+	    !SS_ALLOC(&build->scratch, build->calls, (size_t)trace->device_from + 1) ||
+	    !SS_ALLOC(&build->scratch, build->names, (size_t)trace->names.count + 1) ||
 	    !ss_strings_init(&build->graph->names, build->graph->memory))
 		return false;
 	memset(build->call_task, 0xff, trace->device_from * sizeof(*build->call_task));
@@ -324,7 +318,7 @@ enum ss_status ss_replay_graph_make(struct ss_graph *graph, const struct ss_subj
 	ss_records_release(&build.pairs);
 	ss_arena_release(&build.scratch);
 	whole = whole && graph_sort_edges(&build) && ss_strings_fit(&graph->names);
-	ss_memory_free(memory, build.edges, build.edge_capacity * sizeof(*build.edges));
+	SS_FREE(memory, build.edges, build.edge_capacity);
 	if (!whole) {
 		ss_replay_graph_release(graph);
 		return ss_fail_memory(err, "the graph of the steps");

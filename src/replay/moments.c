@@ -26,12 +26,10 @@ void ss_moments_release(struct ss_moments *moments)
 {
 	if (!moments->memory)
 		return;
-	ss_memory_free(moments->memory, moments->behind_ns,
-		       ((size_t)moments->count + 1) * sizeof(*moments->behind_ns));
+	SS_FREE(moments->memory, moments->behind_ns, (size_t)moments->count + 1);
 	ss_memory_free(moments->memory, moments->blocks,
 		       moments_block_count(moments->count) * sizeof(*moments->blocks));
-	ss_memory_free(moments->memory, moments->wide_ns,
-		       moments->wide_capacity * sizeof(*moments->wide_ns));
+	SS_FREE(moments->memory, moments->wide_ns, moments->wide_capacity);
 	*moments = (struct ss_moments){ 0 };
 }
 
@@ -48,8 +46,8 @@ static bool open_wide_block(struct ss_moments *moments, struct ss_moments_block 
 {
 	size_t from = (size_t)moments->wide_count * SS_MOMENTS_BLOCK;
 
-	if (!ss_memory_reserve(moments->memory, (void **)&moments->wide_ns, &moments->wide_capacity,
-			       from + SS_MOMENTS_BLOCK, sizeof(*moments->wide_ns)))
+	if (!SS_RESERVE(moments->memory, moments->wide_ns, moments->wide_capacity,
+			from + SS_MOMENTS_BLOCK))
 		return false;
 	for (uint32_t i = 0; i < SS_MOMENTS_BLOCK; i++)
 		moments->wide_ns[from + i] = first + i < moments->count

@@ -311,18 +311,15 @@ void ss_packed_release(struct ss_packed *packed)
 
 	if (!memory)
 		return;
-	ss_memory_free(memory, packed->kinds, tasks * sizeof(*packed->kinds));
-	ss_memory_free(memory, packed->own_ns, tasks * sizeof(*packed->own_ns));
+	SS_FREE(memory, packed->kinds, tasks);
+	SS_FREE(memory, packed->own_ns, tasks);
 	ss_memory_free(memory, packed->names_of, tasks * packed->name_bytes);
 	ss_memory_free(memory, packed->blocks,
 		       ((size_t)packed_block_count(packed->task_count) + 1) *
 			       sizeof(*packed->blocks));
-	ss_memory_free(memory, packed->runs,
-		       ((size_t)packed->run_count + 1) * sizeof(*packed->runs));
-	ss_memory_free(memory, packed->longs,
-		       ((size_t)packed->long_count + 1) * sizeof(*packed->longs));
-	ss_memory_free(memory, packed->delays,
-		       ((size_t)packed->delay_count + 1) * sizeof(*packed->delays));
+	SS_FREE(memory, packed->runs, (size_t)packed->run_count + 1);
+	SS_FREE(memory, packed->longs, (size_t)packed->long_count + 1);
+	SS_FREE(memory, packed->delays, (size_t)packed->delay_count + 1);
 	ss_memory_free(memory, packed->starts, (size_t)packed->start_bytes + 1);
 	ss_memory_free(memory, packed->rows, (size_t)packed->row_bytes + 1);
 	ss_memory_free(memory, packed->edges, (size_t)packed->edge_bytes + 1);
@@ -330,8 +327,8 @@ void ss_packed_release(struct ss_packed *packed)
 		       ((size_t)packed_mark_count(packed->task_count) + 1) *
 			       sizeof(*packed->marks));
 	ss_strings_release(&packed->names);
-	ss_memory_free(memory, packed->comms, packed->comm_capacity * sizeof(*packed->comms));
-	ss_memory_free(memory, packed->steps, packed->step_count * sizeof(*packed->steps));
+	SS_FREE(memory, packed->comms, packed->comm_capacity);
+	SS_FREE(memory, packed->steps, packed->step_count);
 	*packed = (struct ss_packed){ 0 };
 }
 
@@ -490,10 +487,8 @@ static void unpack_task(const struct ss_packed *packed, uint32_t index, struct s
 
 bool ss_packed_unpack(const struct ss_packed *packed, struct ss_graph *graph)
 {
-	if (!ss_memory_reserve(graph->memory, (void **)&graph->tasks, &graph->task_capacity,
-			       (size_t)packed->task_count + 1, sizeof(*graph->tasks)) ||
-	    !ss_memory_reserve(graph->memory, (void **)&graph->edges, &graph->edge_capacity,
-			       (size_t)packed->edge_count + 1, sizeof(*graph->edges)))
+	if (!SS_GROW(graph->memory, graph->tasks, graph->task_capacity, packed->task_count) ||
+	    !SS_GROW(graph->memory, graph->edges, graph->edge_capacity, packed->edge_count))
 		return false;
 	graph->task_count = packed->task_count;
 	for (uint32_t i = 0; i < packed->task_count; i++) {

@@ -176,9 +176,8 @@ static bool measure_pipeline(const struct pipeline_search *search, struct ss_pip
 	for (uint32_t i = 0; i < own->stages; i++)
 		if (search->replay->ranks[ranks[i]].step_count < own->steps)
 			own->steps = search->replay->ranks[ranks[i]].step_count;
-	from_ns = SS_ARENA_NEW(&search->out->arena, int64_t, (size_t)own->steps + 1);
-	to_ns = SS_ARENA_NEW(&search->out->arena, int64_t, (size_t)own->steps + 1);
-	if (!from_ns || !to_ns)
+	if (!SS_ALLOC(&search->out->arena, from_ns, (size_t)own->steps + 1) ||
+	    !SS_ALLOC(&search->out->arena, to_ns, (size_t)own->steps + 1))
 		return false;
 	for (uint32_t i = 0; i < own->steps; i++) {
 		from_ns[i] = INT64_MAX;
@@ -210,15 +209,12 @@ bool ss_pipelines_find(struct ss_pipelines *out, const struct ss_replay *replay,
 	ss_arena_init(&out->arena, memory);
 	if (!replay->joined || replay->joined->rank_count != replay->rank_count)
 		return true;
-	out->of = SS_ARENA_NEW(&out->arena, uint32_t, room);
-	out->ranks = SS_ARENA_NEW(&out->arena, uint32_t, room);
-	out->items = SS_ARENA_NEW(&out->arena, struct ss_pipeline, room);
-	search.root = SS_ARENA_NEW(&out->arena, uint32_t, room);
-	search.pairs = SS_ARENA_NEW(&out->arena, uint32_t, room);
-	search.partners = SS_ARENA_NEW(&out->arena, uint32_t, room);
-	search.partner = SS_ARENA_NEW(&out->arena, uint32_t, room);
-	whole = out->of && out->ranks && out->items && search.root && search.pairs &&
-		search.partners && search.partner;
+	whole = SS_ALLOC(&out->arena, out->of, room) && SS_ALLOC(&out->arena, out->ranks, room) &&
+		SS_ALLOC(&out->arena, out->items, room) &&
+		SS_ALLOC(&out->arena, search.root, room) &&
+		SS_ALLOC(&out->arena, search.pairs, room) &&
+		SS_ALLOC(&out->arena, search.partners, room) &&
+		SS_ALLOC(&out->arena, search.partner, room);
 	if (whole) {
 		find_pipeline_stages(&search);
 		group_stages(&search);

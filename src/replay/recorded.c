@@ -90,8 +90,7 @@ static bool list_stream_work(struct recorded *recorded)
 		recorded->work[count++] = (struct stream_work){ last_ns, task };
 		recorded->streams[recorded->stream_count - 1].to = count;
 	}
-	qsort(recorded->streams, recorded->stream_count, sizeof(*recorded->streams),
-	      recorded_stream_compare);
+	SS_SORT(recorded->streams, recorded->stream_count, recorded_stream_compare);
 	return true;
 }
 
@@ -153,9 +152,8 @@ static bool find_wanted_calls(struct recorded *recorded)
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t count = 0, kept = 0;
 
-	recorded->wanted = SS_ARENA_NEW(&recorded->build->scratch, struct wanted_call,
-					2 * (size_t)trace->sync_count + 1);
-	if (!recorded->wanted)
+	if (!SS_ALLOC(&recorded->build->scratch, recorded->wanted,
+		      2 * (size_t)trace->sync_count + 1))
 		return false;
 	for (uint32_t i = 0; i < trace->sync_count; i++) {
 		int64_t event = trace->syncs[i].wait_correlation;
@@ -167,8 +165,7 @@ static bool find_wanted_calls(struct recorded *recorded)
 			recorded->wanted[count++] = (struct wanted_call){ (uint32_t)event,
 									  SS_NO_ROW };
 	}
-	if (count)
-		qsort(recorded->wanted, count, sizeof(*recorded->wanted), wanted_call_compare);
+	SS_SORT(recorded->wanted, count, wanted_call_compare);
 	for (uint32_t i = 0; i < count; i++)
 		if (!kept || recorded->wanted[kept - 1].id != recorded->wanted[i].id)
 			recorded->wanted[kept++] = recorded->wanted[i];
@@ -322,8 +319,8 @@ void ss_build_recorded(struct ss_build *build)
 
 	if (!trace->sync_count)
 		return;
-	build->wait_for = SS_ARENA_NEW(&build->scratch, uint32_t, (size_t)trace->device_from + 1);
-	if (!build->wait_for || !list_stream_work(&recorded) || !find_wanted_calls(&recorded)) {
+	if (!SS_ALLOC(&build->scratch, build->wait_for, (size_t)trace->device_from + 1) ||
+	    !list_stream_work(&recorded) || !find_wanted_calls(&recorded)) {
 		build->failed = true;
 		return;
 	}

@@ -27,10 +27,8 @@ void ss_replay_release(struct ss_replay *replay)
 			     sizeof(*replay->transfers));
 	ss_replay_free_array(replay, replay->transfers_from, replay->rank_count,
 			     sizeof(*replay->transfers_from));
-	ss_memory_free(replay->memory, replay->left_out,
-		       replay->left_out_capacity * sizeof(*replay->left_out));
-	ss_memory_free(replay->memory, replay->order,
-		       replay->stretch_capacity * sizeof(*replay->order));
+	SS_FREE(replay->memory, replay->left_out, replay->left_out_capacity);
+	SS_FREE(replay->memory, replay->order, replay->stretch_capacity);
 	ss_moments_release(&replay->starts);
 	ss_replay_free_array(replay, replay->complete_ns, replay->collective_count,
 			     sizeof(*replay->complete_ns));

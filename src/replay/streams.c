@@ -277,10 +277,9 @@ void ss_build_streams(struct ss_build *build)
 	struct streams streams = { .build = build, .trace = trace };
 	uint32_t before = SS_NO_TASK;
 
-	streams.samples = SS_ARENA_NEW(&build->scratch, int64_t,
-				       (size_t)trace->device_to - trace->device_from + 1);
-	build->first_edge = SS_ARENA_NEW(&build->scratch, uint32_t, (size_t)trace->track_count + 1);
-	if (!streams.samples || !build->first_edge) {
+	if (!SS_ALLOC(&build->scratch, streams.samples,
+		      (size_t)trace->device_to - trace->device_from + 1) ||
+	    !SS_ALLOC(&build->scratch, build->first_edge, (size_t)trace->track_count + 1)) {
 		build->failed = true;
 		return;
 	}

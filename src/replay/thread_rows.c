@@ -54,11 +54,10 @@ bool ss_build_find_points(struct ss_points *out, struct ss_build *build)
 		points += row_point_kind(build, row) != SS_NO_POINT;
 		tops += trace->slices.parent[row] == SS_NO_ROW;
 	}
-	out->items = SS_ARENA_NEW(scratch, struct ss_point, (size_t)points + 1);
-	out->tops = SS_ARENA_NEW(scratch, uint32_t, (size_t)tops + 1);
-	out->from = SS_ARENA_NEW(scratch, uint32_t, (size_t)trace->track_count + 1);
-	out->top_from = SS_ARENA_NEW(scratch, uint32_t, (size_t)trace->track_count + 1);
-	if (!out->items || !out->tops || !out->from || !out->top_from)
+	if (!SS_ALLOC(scratch, out->items, (size_t)points + 1) ||
+	    !SS_ALLOC(scratch, out->tops, (size_t)tops + 1) ||
+	    !SS_ALLOC(scratch, out->from, (size_t)trace->track_count + 1) ||
+	    !SS_ALLOC(scratch, out->top_from, (size_t)trace->track_count + 1))
 		return false;
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		enum ss_task_kind kind = row_point_kind(build, row);

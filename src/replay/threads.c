@@ -9,7 +9,6 @@
  * ends. Collectives of jobs without devices run on threads, too: the main thread waited
  * for one if it did nothing before its end and continues right after it.
  */
-#include <stdlib.h>
 
 #include "base/search.h"
 #include "base/sort.h"
@@ -409,17 +408,14 @@ static bool find_thread_joins(struct threads *threads)
 {
 	struct ss_arena *scratch = &threads->build->scratch;
 
-	threads->joins = SS_ARENA_NEW(scratch, struct thread_join,
-				      (size_t)threads->burst_count + 1);
-	threads->splits = SS_ARENA_NEW(scratch, int64_t, (size_t)threads->burst_count + 1);
-	if (!threads->joins || !threads->splits)
+	if (!SS_ALLOC(scratch, threads->joins, (size_t)threads->burst_count + 1) ||
+	    !SS_ALLOC(scratch, threads->splits, (size_t)threads->burst_count + 1))
 		return false;
 	if (!threads->burst_count || threads->build->main == SS_NO_ROW)
 		return true;
 	for (uint32_t i = 0; i < threads->burst_count; i++)
 		end_burst_early(threads, &threads->bursts[i]);
-	qsort(threads->bursts, threads->burst_count, sizeof(*threads->bursts),
-	      thread_burst_compare);
+	SS_SORT(threads->bursts, threads->burst_count, thread_burst_compare);
 	for (uint32_t i = 0; i < threads->burst_count; i++) {
 		struct thread_burst *burst = &threads->bursts[i];
 		int64_t since_ns;
@@ -431,9 +427,7 @@ static bool find_thread_joins(struct threads *threads)
 		if (since_ns != INT64_MAX)
 			add_thread_join(threads, burst, since_ns);
 	}
-	if (threads->split_count)
-		qsort(threads->splits, threads->split_count, sizeof(*threads->splits),
-		      ss_sort_compare_int64);
+	SS_SORT(threads->splits, threads->split_count, ss_sort_compare_int64);
 	return true;
 }
 
@@ -581,6 +575,5 @@ void ss_build_threads(struct ss_build *build)
 		walk_main_thread(&threads);
 	if (!build->failed)
 		add_handovers(&threads, main_from);
-	ss_memory_free(build->graph->memory, threads.bursts,
-		       threads.burst_capacity * sizeof(*threads.bursts));
+	SS_FREE(build->graph->memory, threads.bursts, threads.burst_capacity);
 }

@@ -347,8 +347,8 @@ enum ss_status ss_view_sort_rows(struct ss_table *table, const char *column, str
 	if (!table->row_count)
 		return SS_OK;
 	order.column = &table->view->columns[order.index];
-	rows = SS_ARENA_NEW(table->arena, uint32_t, (size_t)table->row_count * 2 + 1);
-	if (!rows || !ss_table_gather(table, sort_row_numbers(&order, rows)))
+	if (!SS_ALLOC(table->arena, rows, (size_t)table->row_count * 2 + 1) ||
+	    !ss_table_gather(table, sort_row_numbers(&order, rows)))
 		return ss_fail_memory(err, "the table");
 	return SS_OK;
 }

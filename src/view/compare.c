@@ -4,7 +4,6 @@
  */
 #include "view/arrange.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash/hash.h"
@@ -176,11 +175,11 @@ static struct compared_row *compare_sort_rows(const struct run_pair *versus, str
 			};
 	if (!rows)
 		return NULL;
-	qsort(rows, *count, sizeof(*rows), compared_row_by_hash);
+	SS_SORT(rows, *count, compared_row_by_hash);
 	for (uint32_t i = 1; i < *count; i++)
 		if (rows[i].hash == rows[i - 1].hash && rows[i].run == rows[i - 1].run)
 			rows[i].nth = rows[i - 1].nth + 1;
-	qsort(rows, *count, sizeof(*rows), compared_row_by_nth);
+	SS_SORT(rows, *count, compared_row_by_nth);
 	return rows;
 }
 
@@ -241,7 +240,7 @@ static struct row_pair *compare_make_pairs(const struct run_pair *versus, struct
 	for (uint32_t i = 0; pairs && i < *count; i++)
 		pair_weigh(versus, &pairs[i]);
 	if (pairs)
-		qsort(pairs, *count, sizeof(*pairs), pair_by_weight);
+		SS_SORT(pairs, *count, pair_by_weight);
 	return pairs;
 }
 
@@ -368,8 +367,7 @@ bool ss_view_compare_runs(const struct ss_table *a, const struct ss_table *b, st
 
 	assert(a->view == b->view);
 	ss_table_init(out, a->view, a->arena);
-	versus.roles = SS_ARENA_NEW(a->arena, enum ss_view_column_role, a->view->column_count + 1);
-	if (!versus.roles)
+	if (!SS_ALLOC(a->arena, versus.roles, a->view->column_count + 1))
 		return false;
 	compare_find_roles(a, b, versus.roles);
 	if (rows_have_rank(a->view) && (has_several_ranks(a) || has_several_ranks(b)))

@@ -2,7 +2,6 @@
 /*
  * rank_summary.c - sorts rows by what they are about, then summarizes each figure.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash/hash.h"
@@ -69,8 +68,7 @@ static bool summary_list_figures(struct rank_summary *across)
 	bool ordered = !across->medians &&
 		       ss_view_is_ordered(view, ss_view_group(view, table->group));
 
-	across->figures = SS_ARENA_NEW(table->arena, uint32_t, view->column_count);
-	if (!across->figures)
+	if (!SS_ALLOC(table->arena, across->figures, view->column_count))
 		return false;
 	for (uint32_t k = 0; ordered && k < SS_ORDER_MAX && view->order[k]; k++)
 		for (uint32_t i = 1; i < view->column_count; i++)
@@ -239,16 +237,16 @@ static struct summary_row *summary_sort_rows(const struct rank_summary *across)
 						i };
 	if (!rows)
 		return NULL;
-	qsort(rows, table->row_count, sizeof(*rows), summary_row_by_hash);
+	SS_SORT(rows, table->row_count, summary_row_by_hash);
 	for (uint32_t i = 1; i < table->row_count; i++)
 		if (rows[i].hash == rows[i - 1].hash &&
 		    rows_same_rank(table, rows[i].number, rows[i - 1].number))
 			rows[i].nth = rows[i - 1].nth + 1;
-	qsort(rows, table->row_count, sizeof(*rows), summary_row_by_nth);
+	SS_SORT(rows, table->row_count, summary_row_by_nth);
 	for (uint32_t i = 1; i < table->row_count; i++)
 		if (rows[i].hash == rows[i - 1].hash && rows[i].nth == rows[i - 1].nth)
 			rows[i].first = rows[i - 1].first;
-	qsort(rows, table->row_count, sizeof(*rows), summary_row_by_first);
+	SS_SORT(rows, table->row_count, summary_row_by_first);
 	return rows;
 }
 
@@ -295,7 +293,7 @@ static void summary_put_figure(const struct rank_summary *across, const struct s
 		ss_row_nulls(out, across->medians ? 1 : FIGURE_COLUMNS);
 		return;
 	}
-	qsort(values, known, sizeof(*values), rank_value_compare);
+	SS_SORT(values, known, rank_value_compare);
 	if (across->medians) {
 		put_cell_of(out, table, values[(known - 1) / 2].row, column);
 		return;
@@ -389,12 +387,12 @@ static bool summary_add_totals(const struct rank_summary *across, struct rank_va
 static bool summarize_ranks(struct rank_summary *across, struct ss_table *out)
 {
 	const struct ss_table *table = across->table;
-	struct rank_value *values = SS_ARENA_NEW(table->arena, struct rank_value,
-						 (size_t)table->row_count + 1);
+	struct rank_value *values;
 	struct summary_row *rows = summary_sort_rows(across);
 	struct ss_view *view = summary_list_figures(across) ? summary_make_view(across, out) : NULL;
 
-	if (!values || !view || !rows || out->failed)
+	if (!SS_ALLOC(table->arena, values, (size_t)table->row_count + 1) || !view || !rows ||
+	    out->failed)
 		return false;
 	out->view = view;
 	out->group = table->group;

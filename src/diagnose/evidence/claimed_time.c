@@ -46,10 +46,9 @@ static bool claimed_find_released(const struct ss_rule_context *context, struct 
 static void claimed_add_released(const struct ss_rule_context *context, const struct ss_idle *idle,
 				 struct ss_cover *out)
 {
-	struct ss_bitmap released = { 0 };
-	struct ss_cover gaps;
+	SS_OWNED(ss_bitmap_release) struct ss_bitmap released = { 0 };
+	SS_COVER(gaps, context->memory);
 
-	ss_cover_init(&gaps, context->memory);
 	for (uint32_t i = 0;
 	     i < idle->device_count && (i || claimed_find_released(context, &released)); i++) {
 		if (idle->devices[i].device != context->digest->device)
@@ -65,8 +64,6 @@ static void claimed_add_released(const struct ss_rule_context *context, const st
 	}
 	ss_cover_unite(out, &gaps);
 	out->failed |= gaps.failed;
-	ss_cover_release(&gaps);
-	ss_bitmap_release(&released);
 }
 
 bool ss_rule_claimed_time(const struct ss_rule_context *context, uint32_t track,
@@ -93,20 +90,16 @@ static int64_t unclaimed_idle_ns(const struct ss_rule_context *context,
 				 const struct ss_unclaimed *unclaimed)
 {
 	const struct ss_idle *idle = unclaimed->options.idle;
-	struct ss_cover gaps;
-	int64_t sum_ns;
+	SS_COVER(gaps, context->memory);
 
-	ss_cover_init(&gaps, context->memory);
 	for (uint32_t i = 0; i < idle->device_count; i++) {
 		if (idle->devices[i].device != context->digest->device)
 			continue;
 		for (uint32_t k = idle->devices[i].gap_from; k < idle->devices[i].gap_to; k++)
 			ss_cover_add(&gaps, idle->gaps[k].start_ns, idle->gaps[k].end_ns);
 	}
-	sum_ns = gaps.failed ? -1
-			     : ss_cover_length(&gaps) - ss_cover_common(&gaps, &unclaimed->taken);
-	ss_cover_release(&gaps);
-	return sum_ns;
+	return gaps.failed ? -1
+			   : ss_cover_length(&gaps) - ss_cover_common(&gaps, &unclaimed->taken);
 }
 
 /* Brings the places up to date with the claims. */

@@ -4,8 +4,6 @@
  */
 #include "diagnose/evidence/code_places.h"
 
-#include <stdlib.h>
-
 #include "base/sort.h"
 
 struct code_place_key {
@@ -62,8 +60,7 @@ SS_COMPARATOR(code_place_compare_weight, struct ss_code_place,
 
 void ss_code_places_sort(struct ss_code_places *sites)
 {
-	if (sites->count)
-		qsort(sites->items, sites->count, sizeof(*sites->items), code_place_compare_weight);
+	SS_SORT(sites->items, sites->count, code_place_compare_weight);
 }
 
 struct ss_fact ss_code_place_fact(const struct ss_code_place *site)

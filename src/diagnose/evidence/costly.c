@@ -14,7 +14,6 @@
 #include "diagnose/evidence/costly.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attribute/rows.h"
@@ -245,7 +244,7 @@ static int64_t costly_usual_ns(const struct costly_claims *costly)
 		return -1;
 	ss_attribution_walk(costly->of, costly->unclaimed->options.taken, costly_add_to_step,
 			    &steps);
-	qsort(steps.sums_ns, count, sizeof(*steps.sums_ns), ss_sort_compare_int64);
+	SS_SORT(steps.sums_ns, count, ss_sort_compare_int64);
 	usual_ns = steps.sums_ns[(count - 1) / 2];
 	ss_memory_free(costly->context->memory, steps.sums_ns, bytes);
 	return usual_ns;

@@ -4,7 +4,6 @@
  */
 #include "diagnose/evidence/gradients.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -88,8 +87,8 @@ static bool gradients_find_marks(struct gradient_search *finder, struct ss_arena
 		else if (kind != MARK_NONE)
 			finder->marks[finder->mark_count++] = mark;
 	}
-	qsort(finder->marks, finder->mark_count, sizeof(*finder->marks), ddp_mark_compare_time);
-	qsort(finder->asks, finder->ask_count, sizeof(*finder->asks), ddp_mark_compare_time);
+	SS_SORT(finder->marks, finder->mark_count, ddp_mark_compare_time);
+	SS_SORT(finder->asks, finder->ask_count, ddp_mark_compare_time);
 	return true;
 }
 
@@ -172,8 +171,7 @@ static bool gradients_find_items(struct gradient_search *finder, struct ss_arena
 				gradient_requesting_row(finder, finder->trace->slices.start_ns[row],
 							&ask, &mark));
 	}
-	if (out->count)
-		qsort(out->items, out->count, sizeof(*out->items), gradient_compare_launch);
+	SS_SORT(out->items, out->count, gradient_compare_launch);
 	return true;
 }
 
@@ -290,19 +288,16 @@ enum ss_status ss_rule_gradients(struct ss_rule_context *context, const struct s
 				 struct ss_error *err)
 {
 	struct gradient_search finder = { .context = context, .trace = context->trace };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, context->memory);
 	bool whole;
 
 	if (!context->gradients) {
-		finder.out = SS_ARENA_NEW(context->shared, struct ss_gradients, 1);
-		whole = finder.out != NULL;
+		whole = SS_ALLOC(context->shared, finder.out, 1);
 		if (whole && context->digest->arrival_count &&
 		    ss_strings_find(&context->trace->names, FORWARD, strlen(FORWARD)) != SS_NO_ID) {
 			SS_TRY(ss_facts_phases(context->subject->facts, &finder.phases, err));
-			ss_arena_init(&scratch, context->memory);
 			whole = gradients_find_marks(&finder, &scratch) &&
 				gradients_find(&finder, context->shared);
-			ss_arena_release(&scratch);
 		}
 		if (!whole)
 			return ss_fail_memory(err, "the gradients");

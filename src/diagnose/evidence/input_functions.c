@@ -5,7 +5,6 @@
 #include "diagnose/evidence/input_functions.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -24,9 +23,8 @@ bool ss_function_times_init(struct ss_function_times *inner, struct ss_rule_cont
 			    struct ss_arena *scratch)
 {
 	*inner = (struct ss_function_times){ .context = context };
-	inner->kinds = SS_ARENA_NEW(scratch, uint8_t, (size_t)context->trace->names.count + 1);
-	inner->owners = SS_ARENA_NEW(scratch, uint32_t, (size_t)context->trace->device_from + 1);
-	return inner->kinds && inner->owners &&
+	return SS_ALLOC(scratch, inner->kinds, (size_t)context->trace->names.count + 1) &&
+	       SS_ALLOC(scratch, inner->owners, (size_t)context->trace->device_from + 1) &&
 	       ss_records_init(&inner->keys, context->memory, sizeof(struct inner_key));
 }
 
@@ -124,7 +122,7 @@ void ss_function_times_sort(struct ss_function_times *inner)
 
 	if (!inner->count || inner->failed)
 		return;
-	qsort(inner->parts, inner->count, sizeof(*inner->parts), inner_compare_owner);
+	SS_SORT(inner->parts, inner->count, inner_compare_owner);
 	for (uint32_t i = 0; i < inner->count; i++) {
 		struct ss_function_time part = inner->parts[i];
 
@@ -139,7 +137,7 @@ void ss_function_times_sort(struct ss_function_times *inner)
 		inner->parts[count++] = part;
 	}
 	inner->count = count;
-	qsort(inner->parts, inner->count, sizeof(*inner->parts), inner_compare_weight);
+	SS_SORT(inner->parts, inner->count, inner_compare_weight);
 }
 
 /* --- what they do --------------------------------------------------------------------- */

@@ -8,8 +8,6 @@
  */
 #include "diagnose/evidence/needed_waits.h"
 
-#include <stdlib.h>
-
 #include "analyze/work/host_link.h"
 #include "base/search.h"
 #include "base/sort.h"
@@ -56,7 +54,7 @@ static uint32_t result_waits_collect(const struct ss_rule_context *context,
 				.step = task->step
 			};
 	}
-	qsort(out, count, sizeof(*out), result_wait_compare_start);
+	SS_SORT(out, count, result_wait_compare_start);
 	for (uint32_t i = 0; i < count; i++)
 		if (!kept || out[kept - 1].row != out[i].row)
 			out[kept++] = out[i];

@@ -4,8 +4,6 @@
  */
 #include "diagnose/evidence/possible_overlap.h"
 
-#include <stdlib.h>
-
 #include "analyze/host/step_phase.h"
 #include "base/sort.h"
 #include "base/search.h"
@@ -151,9 +149,7 @@ static bool overlap_find_transfers(struct overlap_search *hiding, struct ss_aren
 			hiding->passages[hiding->passage_count++] =
 				(struct overlap_transfer){ .task = task + 1, .arrival = i };
 	}
-	if (hiding->passage_count)
-		qsort(hiding->passages, hiding->passage_count, sizeof(*hiding->passages),
-		      transfer_compare_task);
+	SS_SORT(hiding->passages, hiding->passage_count, transfer_compare_task);
 	ss_packed_starts_init(&starts, hiding->graph);
 	for (uint32_t i = 0; i < hiding->passage_count; i++)
 		hiding->passages[i].start_ns = ss_packed_starts_get(&starts,

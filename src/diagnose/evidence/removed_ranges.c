@@ -10,8 +10,7 @@ bool ss_removed_ranges_init(struct ss_removed_ranges *ranges, struct ss_rule_con
 			    struct ss_arena *scratch)
 {
 	*ranges = (struct ss_removed_ranges){ .context = context };
-	ranges->is_gone = SS_ARENA_NEW(scratch, uint8_t, (size_t)context->trace->device_from + 1);
-	return ranges->is_gone;
+	return SS_ALLOC(scratch, ranges->is_gone, (size_t)context->trace->device_from + 1);
 }
 
 int64_t ss_removed_ranges_claim(struct ss_removed_ranges *ranges, uint32_t row, int64_t from_ns,

@@ -151,9 +151,8 @@ enum ss_status ss_small_collectives_claim(struct ss_rule_context *context, struc
 {
 	const struct ss_digest *digest = context->digest;
 	struct small_run run = { .context = context };
-	struct ss_arena arena;
+	SS_SCRATCH(arena, context->memory);
 
-	ss_arena_init(&arena, context->memory);
 	run.gone = SS_ARENA_NEW(&arena, uint8_t, (size_t)context->graph->task_count + 2);
 	for (uint32_t from = 0, to; run.gone && from < digest->arrival_count; from = to) {
 		for (to = from + 1; to < digest->arrival_count && continues_run(digest, to);)
@@ -165,6 +164,5 @@ enum ss_status ss_small_collectives_claim(struct ss_rule_context *context, struc
 		claim_run_joins(&run);
 		report_runs(&run);
 	}
-	ss_arena_release(&arena);
 	return run.gone ? SS_OK : ss_fail_memory(err, "small collectives");
 }

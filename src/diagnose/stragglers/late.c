@@ -26,7 +26,7 @@ static bool late_find_steps(struct ss_lateness *lateness, const struct ss_joined
 	for (uint32_t i = 0; i < joined->collective_count; i++)
 		if (joined->collectives[i].is_symmetric && joined->collectives[i].step != SS_NO_ROW)
 			numbers[count++] = joined->collectives[i].step;
-	qsort(numbers, count, sizeof(*numbers), ss_sort_compare_uint32);
+	SS_SORT(numbers, count, ss_sort_compare_uint32);
 	for (uint32_t i = 0; i < count; i++)
 		if (!i || numbers[i] != numbers[i - 1])
 			numbers[lateness->step_count++] = numbers[i];

@@ -5,8 +5,6 @@
  */
 #include "diagnose/stragglers/link_speedup.h"
 
-#include <stdlib.h>
-
 #include "base/sort.h"
 
 /* A collective of the job in a step, sends and receives too. */
@@ -149,7 +147,7 @@ int64_t ss_slow_link_claim(struct ss_judgement *judgement, struct ss_finding *fi
 		return 0;
 	}
 	collect_link_collectives(&links);
-	qsort(links.items, links.count, sizeof(*links.items), link_collective_compare);
+	SS_SORT(links.items, links.count, link_collective_compare);
 	for (uint32_t from = 0, to; from < links.count; from = to) {
 		for (to = from + 1;
 		     to < links.count && is_same_link_class(&links.items[from], &links.items[to]);)

@@ -174,15 +174,16 @@ struct rank_work_key {
 static bool find_work_classes(struct ss_straggler_judge *judge)
 {
 	const struct ss_joined *joined = judge->joined;
-	uint32_t *firsts = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
-	uint32_t *counts = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
-	struct ss_records works;
-	bool whole = ss_records_init(&works, joined->memory, sizeof(struct rank_work_key));
+	SS_OWNED(ss_records_release) struct ss_records works = { 0 };
+	size_t ranks = (size_t)joined->rank_count + 1;
+	uint32_t *firsts, *counts;
 
-	judge->as_many = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
-	judge->works = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
-	whole = whole && firsts && counts && judge->as_many && judge->works;
-	for (uint32_t r = 0; whole && r < joined->rank_count; r++) {
+	if (!SS_ALLOC(judge->arena, firsts, ranks) || !SS_ALLOC(judge->arena, counts, ranks) ||
+	    !SS_ALLOC(judge->arena, judge->as_many, ranks) ||
+	    !SS_ALLOC(judge->arena, judge->works, ranks) ||
+	    !ss_records_init(&works, joined->memory, sizeof(struct rank_work_key)))
+		return false;
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		const struct ss_digest *rank = &joined->ranks[r];
 		struct rank_work_key work = {
 			rank->work, rank->has_sizes, rank->step_count, { 0 }
@@ -192,21 +193,21 @@ static bool find_work_classes(struct ss_straggler_judge *judge)
 		for (int i = 0; i < SS_PHASE_COUNT; i++)
 			work.calls[i] = rank->phases[i].calls;
 		judge->works[r] = ss_records_add(&works, &work);
-		whole = judge->works[r] != SS_NO_ID;
-		if (whole && judge->works[r] == known)
+		if (judge->works[r] == SS_NO_ID)
+			return false;
+		if (judge->works[r] == known)
 			firsts[known] = r;
-		if (whole && rank->step_count) {
+		if (rank->step_count) {
 			counts[judge->works[r]]++;
 			judge->with_steps++;
 		}
 	}
-	for (uint32_t i = 0; whole && i < works.count; i++)
+	for (uint32_t i = 0; i < works.count; i++)
 		for (uint32_t k = 0; k < works.count; k++)
 			if (ranks_have_same_work(&joined->ranks[firsts[i]],
 						 &joined->ranks[firsts[k]]))
 				judge->as_many[i] += counts[k];
-	ss_records_release(&works);
-	return whole;
+	return true;
 }
 
 bool ss_straggler_has_same_work(struct ss_straggler_judge *judge, uint32_t r, bool outside)

@@ -122,17 +122,15 @@ static enum ss_status find_functions(struct function_finder *finder, struct ss_a
 enum ss_status ss_straggler_collect_functions(struct ss_rule_context *look, struct ss_error *err)
 {
 	struct function_finder finder = { .look = look };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, look->memory);
 	enum ss_status status;
 
 	if (look->digest->device >= 0 || !look->digest->arrival_count ||
 	    look->graph->main == SS_NO_ROW)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
 	status = find_functions(&finder, &scratch, err);
 	ss_code_places_release(&finder.sites);
 	ss_code_places_release(&finder.whole);
-	ss_arena_release(&scratch);
 	return status;
 }
 
@@ -175,14 +173,13 @@ bool ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_fin
 {
 	const struct ss_rank_findings *findings = judgement->rank_findings[rank];
 	const struct ss_found_part *part = &findings->parts[judgement->number];
-	struct ss_arena arena;
+	SS_SCRATCH(arena, judgement->diagnosis->memory);
 	bool is_only_here = false;
 	uint32_t named = 0;
 	int64_t *values;
 
 	if (part->fact_from == part->fact_to)
 		return false;
-	ss_arena_init(&arena, judgement->diagnosis->memory);
 	values = SS_ARENA_NEW(&arena, int64_t, (size_t)judgement->rank_count + 1);
 	judgement->failed |= !values;
 	for (uint32_t i = part->fact_from; values && i < part->fact_to && named < NAMED_MAX; i++) {
@@ -204,19 +201,17 @@ bool ss_straggler_report_functions(struct ss_judgement *judgement, struct ss_fin
 							      &evidence);
 		named++;
 	}
-	ss_arena_release(&arena);
 	return is_only_here;
 }
 
 uint32_t ss_straggler_host_place(const struct ss_digest *rank, int64_t excess_ns,
 				 struct ss_memory *memory, int64_t *step_ns)
 {
-	struct ss_arena arena;
+	SS_SCRATCH(arena, memory);
 	uint32_t most = 0;
 	int64_t *times_ns;
 
 	*step_ns = 0;
-	ss_arena_init(&arena, memory);
 	times_ns = SS_ARENA_NEW(&arena, int64_t, (size_t)rank->texts.count + 1);
 	for (uint32_t i = 0; times_ns && i < rank->gap_count; i++) {
 		uint32_t host = rank->gaps[i].host;
@@ -228,7 +223,6 @@ uint32_t ss_straggler_host_place(const struct ss_digest *rank, int64_t excess_ns
 	}
 	if (most && rank->step_count)
 		*step_ns = times_ns[most] / rank->step_count;
-	ss_arena_release(&arena);
 	return *step_ns && *step_ns >= excess_ns / 2 ? most : 0;
 }
 

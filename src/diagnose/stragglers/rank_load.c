@@ -4,7 +4,6 @@
  */
 #include "diagnose/stragglers/rank_load.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/median.h"
@@ -79,7 +78,7 @@ static bool find_load_pieces(struct ss_rank_loads *loads, uint32_t rank, struct 
 	ss_packed_starts_init(&starts, graph);
 	for (uint32_t i = 0; i < graph->comm_count; i++)
 		arrivals[i] = ss_packed_starts_get(&starts, graph->comms[i].task);
-	qsort(arrivals, graph->comm_count, sizeof(*arrivals), ss_sort_compare_int64);
+	SS_SORT(arrivals, graph->comm_count, ss_sort_compare_int64);
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		uint32_t step = ss_packed_run(graph, i)->step, before;
 
@@ -306,7 +305,7 @@ bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement 
 				claimed_amount(judgement, rule, rank);
 		if (ranks < 2)
 			continue;
-		qsort(sorted, ranks, sizeof(*sorted), ss_sort_compare_double);
+		SS_SORT(sorted, ranks, ss_sort_compare_double);
 		common->middles[rule] = (struct ss_prevalence_middle){ sorted[ranks / 2 - 1],
 								       sorted[ranks / 2] };
 	}

@@ -3,7 +3,6 @@
  * reasons.c - why a rank is late: what it spends more time on than the median of the
  * others; and what to do about it.
  */
-#include <stdlib.h>
 
 #include "base/sort.h"
 #include "diagnose/stragglers/judge.h"
@@ -100,21 +99,17 @@ static bool find_usual_kernels(struct ss_straggler_judge *judge, uint32_t name_c
 /* Fills kernels and their names; false: no memory. */
 static bool find_job_kernels(struct ss_straggler_judge *judge)
 {
-	struct ss_strings names;
+	SS_OWNED(ss_strings_release) struct ss_strings names = { 0 };
 	size_t total;
-	bool whole = ss_strings_init(&names, judge->joined->memory);
 
-	judge->kernel_names = SS_ARENA_NEW(judge->arena, uint32_t *,
-					   (size_t)judge->joined->rank_count + 1);
-	whole = whole && judge->kernel_names && number_kernel_names(judge, &names, &total) &&
-		total < UINT32_MAX;
-	judge->kernel_name_count = whole ? names.count : 0;
-	judge->kernels = whole ? SS_ARENA_NEW(judge->arena, struct ss_straggler_kernel,
-					      (size_t)names.count * (judge->joined->role_count + 1))
-			       : NULL;
-	whole = judge->kernels && find_usual_kernels(judge, names.count, total);
-	ss_strings_release(&names);
-	return whole;
+	if (!ss_strings_init(&names, judge->joined->memory) ||
+	    !SS_ALLOC(judge->arena, judge->kernel_names, (size_t)judge->joined->rank_count + 1) ||
+	    !number_kernel_names(judge, &names, &total) || total >= UINT32_MAX)
+		return false;
+	judge->kernel_name_count = names.count;
+	return SS_ALLOC(judge->arena, judge->kernels,
+			(size_t)names.count * (judge->joined->role_count + 1)) &&
+	       find_usual_kernels(judge, names.count, total);
 }
 
 /* --- slower or more ---------------------------------------------------------------------- */
@@ -225,7 +220,7 @@ struct ss_time_slices ss_straggler_find_time_slices(const struct ss_digest *rank
 		queued += gap->cause == SS_IDLE_DEPENDENCY;
 		all_ns = ss_ns_sum(all_ns, length_ns);
 	}
-	qsort(scratch, count, sizeof(*scratch), ss_sort_compare_int64);
+	SS_SORT(scratch, count, ss_sort_compare_int64);
 	for (uint32_t to = 0; to < count; to++) {
 		while (scratch[to] - scratch[from] > scratch[from] / 100 * SLICE_ALIKE_PERCENT)
 			from++;

@@ -5,8 +5,6 @@
  */
 #include "diagnose/stragglers/slow_hosts.h"
 
-#include <stdlib.h>
-
 #include "base/sort.h"
 #include "diagnose/rank_findings.h"
 
@@ -99,14 +97,13 @@ static int64_t device_busy_ns(const struct ss_packed *graph, struct ss_memory *m
 {
 	int64_t sum_ns = 0, until_ns = INT64_MIN;
 	struct ss_packed_starts starts;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	struct busy_span *items;
 	uint32_t count = 0;
 
 	ss_packed_starts_init(&starts, graph);
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		count += is_device_task(graph, i);
-	ss_arena_init(&scratch, memory);
 	if (!SS_ALLOC(&scratch, items, (size_t)count + 1))
 		return -1;
 	count = 0;
@@ -117,7 +114,7 @@ static int64_t device_busy_ns(const struct ss_packed *graph, struct ss_memory *m
 			items[count++] = (struct busy_span){ start_ns,
 							     start_ns + ss_packed_own(graph, i) };
 		}
-	qsort(items, count, sizeof(*items), busy_span_compare_start);
+	SS_SORT(items, count, busy_span_compare_start);
 	for (uint32_t i = 0; i < count; i++) {
 		int64_t from_ns = items[i].from_ns > until_ns ? items[i].from_ns : until_ns;
 
@@ -126,7 +123,6 @@ static int64_t device_busy_ns(const struct ss_packed *graph, struct ss_memory *m
 		sum_ns = ss_ns_sum(sum_ns, items[i].to_ns - from_ns);
 		until_ns = items[i].to_ns;
 	}
-	ss_arena_release(&scratch);
 	return sum_ns;
 }
 

@@ -4,8 +4,6 @@
  */
 #include "diagnose/stragglers/slow_links.h"
 
-#include <stdlib.h>
-
 #include "base/sort.h"
 
 /* Groups of one job differ by less if no link is slow. */
@@ -95,7 +93,7 @@ static void collect_transfers(struct slow_link_finder *finder)
 				collective->bytes, collective->transfer_ns
 			};
 	}
-	qsort(finder->transfers, finder->count, sizeof(*finder->transfers), group_transfer_compare);
+	SS_SORT(finder->transfers, finder->count, group_transfer_compare);
 }
 
 /* Compares the groups of one class with the faster half of them. */
@@ -119,7 +117,7 @@ static void compare_transfer_class(struct slow_link_finder *finder, uint32_t fro
 	}
 	if (count < 2)
 		return;
-	qsort(finder->samples, count, sizeof(*finder->samples), transfer_sample_compare);
+	SS_SORT(finder->samples, count, transfer_sample_compare);
 	/* a slow rank has two pairs of a pipeline, which may be most of them */
 	usual_ns = finder->samples[(count - 1) / (is_pipe ? PIPE_PART : 2)].transfer_ns;
 	for (uint32_t i = 0; i < count; i++) {

@@ -224,8 +224,7 @@ const struct ss_view ss_view_stragglers = {
 	.name = "stragglers",
 	.summary = "Stragglers: ranks that delay the others, how often, and why",
 	.empty = "No stragglers: no rank delays the others.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	SS_TABLE_COLUMNS(columns),
 	.basis = SS_BASIS_MEAN,
 	.run_job = stragglers_run,
 };

@@ -5,10 +5,10 @@
  * Only medians and regularity count: in a healthy job every rank is late now and then, and
  * a mean would turn one of them into a straggler.
  */
+#include "base/sort.h"
 #include "diagnose/stragglers/judge.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A rank stands out when its lateness is this multiple of the median of the others... */
@@ -568,8 +568,6 @@ bool ss_straggler_find(struct ss_straggler_verdict *verdict, const struct ss_joi
 		verdict->stage.rank = SS_NO_ROW;
 	if (!find_hidden_slow_devices(&judge, verdict) || judge.failed)
 		return false;
-	if (verdict->count)
-		qsort(verdict->items, verdict->count, sizeof(*verdict->items),
-		      straggler_compare_cost);
+	SS_SORT(verdict->items, verdict->count, straggler_compare_cost);
 	return true;
 }
