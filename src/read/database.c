@@ -265,7 +265,7 @@ static enum ss_status database_visit_rows(struct ss_database *database, sqlite3_
 					  struct ss_error *err)
 {
 	uint64_t text_bytes = 0, rows = 0, most = database->file.length;
-	struct ss_database_row row;
+	struct ss_database_row row = { 0 }; /* what was not asked for is null */
 	int code;
 
 	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
