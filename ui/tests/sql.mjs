@@ -173,7 +173,7 @@ async function elsewhere(harness) {
 	}
 	const duckdb = process.env.STEPSCOPE_DUCKDB;
 	process.env.STEPSCOPE_DUCKDB = "/nonexistent";
-	const served = harness.serve(harness.simulate("gpu1-fp32-matmul"));
+	const served = harness.serveAlone(harness.simulate("gpu1-fp32-matmul"));
 	if (duckdb) process.env.STEPSCOPE_DUCKDB = duckdb;
 	else delete process.env.STEPSCOPE_DUCKDB;
 	const page = await harness.open((await served).link);
