@@ -71,6 +71,7 @@ export const SECTIONS = [
 	{
 		name: "Reference",
 		pages: [
+			"docs/inputs",
 			"docs/options",
 			"docs/outputs",
 			"docs/exit-codes",
