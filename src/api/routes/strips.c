@@ -33,8 +33,8 @@ static enum ss_status strips_answer(const struct ss_viewer_request *asked, struc
 	SS_SCRATCH(scratch, &asked->session->memory);
 
 	SS_TRY(ss_viewer_timeline(asked, &timeline, err));
-	return strips_answer_timeline(asked, timeline,
-				      SS_ARENA_NEW(&scratch, uint32_t, FILES_MAX), out, err);
+	return strips_answer_timeline(asked, timeline, SS_ARENA_NEW(&scratch, uint32_t, FILES_MAX),
+				      out, err);
 }
 
 const struct ss_route ss_route_strips = {

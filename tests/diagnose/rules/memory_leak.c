@@ -87,9 +87,9 @@ static const struct rule_case cases[] = {
 
 #define KEEPS(steps) steps " steps in a row kept memory, 1.02 kB per step\n"
 #define AT_LINE "1.02 kB per step is allocated and never freed, at train.py:7 (main)\n"
-#define FIX                                                  \
-	"-> # allocated at train.py:7 (main),\n"             \
-	"# and still referenced after the step; e.g.\n"      \
+#define FIX                                                             \
+	"-> # allocated at train.py:7 (main),\n"                        \
+	"# and still referenced after the step; e.g.\n"                 \
 	"losses.append(loss.detach())    # .item() waits for the GPU\n" \
 	"# look for lists, attributes and hooks that keep a tensor of every step"
 #define FIVE_LEAKS MEMORY_LEAK("0x40000") MEMORY_LEAK("0x41000") MEMORY_LEAK("0x42000") MEMORY_STEP

@@ -27,12 +27,12 @@
 #define MUL(ts) \
 	OP("aten::mul", ts, SIZE "," SIZE, "\"c10::BFloat16\",\"c10::BFloat16\"", "\"\",\"\"")
 #define TANH(ts, size) OP("aten::tanh", ts, size, "\"c10::BFloat16\"", "\"\"")
-#define THREE(size)                                             \
-	GELU("1")                                               \
-	KERNEL("gelu", "1", "2", "100", "70")                   \
-	MUL("11")                                               \
-	KERNEL("mul", "2", "12", "170", "105") TANH("21", size) \
-		KERNEL("tanh", "3", "22", "275", "70")
+#define THREE(size)                            \
+	GELU("1")                              \
+	KERNEL("gelu", "1", "2", "100", "70")  \
+	MUL("11")                              \
+	KERNEL("mul", "2", "12", "170", "105") \
+	TANH("21", size) KERNEL("tanh", "3", "22", "275", "70")
 
 static const struct rule_case cases[] = {
 	{ "three in a row", H100 THREE(SIZE) END,
