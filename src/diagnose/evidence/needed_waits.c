@@ -159,8 +159,8 @@ const uint8_t *ss_needed_copies_find(const struct ss_rule_context *context,
 		bool is_copy = (task->kind == SS_TASK_CALL || task->kind == SS_TASK_LAUNCH) &&
 			       task->row < context->trace->device_from && bytes[task->row];
 
-		if (task[1].track != task->track || task[1].step != task->step ||
-		    (task->kind == SS_TASK_LAUNCH && !is_copy))
+		if (i + 1 == graph->task_count || task[1].track != task->track ||
+		    task[1].step != task->step || (task->kind == SS_TASK_LAUNCH && !is_copy))
 			pause_ns = 0;
 		if (task->kind == SS_TASK_WORK && task->own_ns > pause_ns)
 			pause_ns = task->own_ns;
