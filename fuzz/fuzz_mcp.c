@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *line = (const char *)data, *end = line + size, *stop;
 	uint32_t answers = 0, lines = 0;
-	struct mcp_host host = { open_job, check_line, &answers };
+	struct mcp_host host = { .open = open_job, .write = check_line, .context = &answers };
 	struct mcp *mcp;
 
 	CHECK(mcp_open(&host, &mcp, NULL) == SS_OK);
