@@ -20,15 +20,22 @@
 /* Launches between the ranges: the loop itself, logging. */
 #define INSIDE_SHARE_MIN 0.9
 
-/* The outermost annotation around a row or itself; SS_NO_ROW: there is none. */
-static uint32_t outermost_range(const struct ss_trace *trace, uint32_t row)
+/* Per host row the outermost annotation around it or itself, else SS_NO_ROW; NULL: no memory. */
+static uint32_t *outermost_ranges(const struct ss_trace *trace, struct ss_arena *scratch)
 {
-	uint32_t found = SS_NO_ROW;
+	uint32_t *outermost;
 
-	for (; row != SS_NO_ROW; row = trace->slices.parent[row])
-		if (trace->slices.kind[row] == SS_KIND_ANNOTATION)
-			found = row;
-	return found;
+	if (!SS_ALLOC(scratch, outermost, (size_t)trace->device_from + 1))
+		return NULL;
+	/* parents stand before their children */
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		uint32_t parent = trace->slices.parent[row];
+
+		outermost[row] = parent < row ? outermost[parent] : SS_NO_ROW;
+		if (outermost[row] == SS_NO_ROW && trace->slices.kind[row] == SS_KIND_ANNOTATION)
+			outermost[row] = row;
+	}
+	return outermost;
 }
 
 /* Thread and name without its numbers. */
@@ -43,24 +50,18 @@ static uint64_t range_key(const struct ss_trace *trace, uint32_t row)
 	return key;
 }
 
-static bool range_is_like(const struct ss_trace *trace, uint32_t row, uint64_t key)
-{
-	return trace->slices.kind[row] == SS_KIND_ANNOTATION && range_key(trace, row) == key &&
-	       outermost_range(trace, row) == row;
-}
-
 /* The key that more than half of the launches inside of ranges have, if any has. */
-static bool find_majority(const struct ss_trace *trace, uint64_t *out)
+static bool find_majority(const struct ss_trace *trace, const uint32_t *outermost, uint64_t *out)
 {
 	uint64_t votes = 0;
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
-		uint32_t range = outermost_range(trace, trace->slices.link[row]);
+		uint32_t launch = trace->slices.link[row];
 		uint64_t key;
 
-		if (range == SS_NO_ROW)
+		if (launch >= trace->device_from || outermost[launch] == SS_NO_ROW)
 			continue;
-		key = range_key(trace, range);
+		key = range_key(trace, outermost[launch]);
 		if (!votes)
 			*out = key;
 		votes += key == *out ? 1 : (uint64_t)-1;
@@ -89,29 +90,29 @@ static bool hold_launches(const struct ss_trace *trace, const uint32_t *rows, ui
 enum ss_status ss_ranges_find(struct ss_trace *trace, const uint32_t **out, uint32_t *out_count,
 			      struct ss_error *err)
 {
-	uint32_t count = 0, *rows;
+	SS_SCRATCH(scratch, trace->memory);
+	uint32_t count = 0, *rows, *outermost = outermost_ranges(trace, &scratch);
 	uint64_t key = 0;
 	int64_t *starts;
 	uint8_t *waits;
 
 	*out_count = 0;
-	if (!find_majority(trace, &key))
+	if (!outermost)
+		return ss_fail_memory(err, "finding steps");
+	if (!find_majority(trace, outermost, &key))
 		return SS_OK;
+	/* what is before a row is no longer needed */
 	for (uint32_t row = 0; row < trace->device_from; row++)
-		count += range_is_like(trace, row, key);
+		if (outermost[row] == row && range_key(trace, row) == key)
+			outermost[count++] = row;
 	if (count < RANGES_MIN)
 		return SS_OK;
-	rows = SS_ARENA_NEW(&trace->arena, uint32_t, count);
-	starts = SS_ARENA_NEW(&trace->arena, int64_t, count + 1);
-	waits = SS_ARENA_NEW(&trace->arena, uint8_t, count + 1);
-	if (!rows || !starts || !waits)
+	if (!SS_ALLOC(&trace->arena, rows, count) || !SS_ALLOC(&scratch, starts, count + 1) ||
+	    !SS_ALLOC(&scratch, waits, count + 1))
 		return ss_fail_memory(err, "finding steps");
-	count = 0;
-	for (uint32_t row = 0; row < trace->device_from; row++)
-		if (range_is_like(trace, row, key)) {
-			starts[count] = trace->slices.start_ns[row];
-			rows[count++] = row;
-		}
+	memcpy(rows, outermost, count * sizeof(*rows));
+	for (uint32_t i = 0; i < count; i++)
+		starts[i] = trace->slices.start_ns[rows[i]];
 	starts[count] = ss_slice_end(&trace->slices, rows[count - 1]);
 	if (hold_launches(trace, rows, count) &&
 	    ss_periods_all_wait(trace, starts, count + 1, waits)) {
