@@ -154,8 +154,9 @@ enum ss_missing {
 	SS_MISSING_OPERATORS,
 };
 
-/* Writes the sentence; 128 bytes are enough. */
-void ss_note_missing_text(enum ss_recorder recorder, enum ss_missing what, char *out, size_t room);
+/* Writes the sentence, as the recorder of the trace (or NULL) needs it; 256 bytes are enough. */
+void ss_note_missing_text(const struct ss_trace *trace, enum ss_missing what, char *out,
+			  size_t room);
 
 /* Adds it as a note below the table. */
 void ss_note_missing(struct ss_table *out, enum ss_missing what);

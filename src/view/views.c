@@ -68,20 +68,21 @@ static const struct {
 	[SS_MISSING_OPERATORS] = { "Operators", "activities=[ProfilerActivity.CPU, ...]" },
 };
 
-void ss_note_missing_text(enum ss_recorder recorder, enum ss_missing what, char *out, size_t room)
+void ss_note_missing_text(const struct ss_trace *trace, enum ss_missing what, char *out,
+			  size_t room)
 {
 	char text[128];
 
 	snprintf(text, sizeof(text), "%s are not recorded: use profile(%s).",
 		 missing_sentences[what].what, missing_sentences[what].flag);
-	ss_recorder_text(recorder, text, out, room);
+	ss_recorder_text(trace ? trace->info.recorder : SS_RECORDER_TORCH, text, out, room);
 }
 
 void ss_note_missing(struct ss_table *out, enum ss_missing what)
 {
 	char sentence[128];
 
-	ss_note_missing_text(SS_RECORDER_TORCH, what, sentence, sizeof(sentence));
+	ss_note_missing_text(NULL, what, sentence, sizeof(sentence));
 	ss_table_note(out, "%s", sentence);
 }
 

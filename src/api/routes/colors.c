@@ -79,8 +79,8 @@ static enum ss_status colors_answer(const struct ss_viewer_request *asked, struc
 	SS_TRY(colors_write_all(timeline, by, &list, &missing, &lacks, err));
 	ss_text_add_string(&out->body, "],\n\"missing\":");
 	if (lacks) {
-		ss_note_missing_text(timeline->files[0].trace->info.recorder, missing, sentence,
-				     sizeof(sentence));
+		ss_note_missing_text(timeline->file_count ? timeline->files[0].trace : NULL,
+				     missing, sentence, sizeof(sentence));
 		ss_render_quoted(&out->body, sentence);
 	} else {
 		ss_text_add_string(&out->body, "null");

@@ -152,8 +152,7 @@ static void slice_write_missing(const struct slice_details *about, bool has_stac
 	for (size_t i = 0; i < SS_COUNT(items); i++) {
 		if (!items[i].is_missing)
 			continue;
-		ss_note_missing_text(about->trace->info.recorder, items[i].what, sentence,
-				     sizeof(sentence));
+		ss_note_missing_text(about->trace, items[i].what, sentence, sizeof(sentence));
 		ss_text_add_string(about->out, comma);
 		ss_render_quoted(about->out, sentence);
 		comma = ",";
