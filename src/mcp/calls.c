@@ -164,28 +164,22 @@ void mcp_tick(struct mcp *mcp)
 }
 
 /*
- * The next call that somebody waits for; NULL: it is over. Nobody waits for one that was answered
- * late in the queue: the client has called again.
+ * The next call; NULL: it is over. It runs unless it was cancelled or answered late in the queue:
+ * nobody waits for it, the client has called again.
  */
 static struct mcp_call *mcp_next(struct mcp *mcp)
 {
-	struct mcp_call *call = NULL;
+	struct mcp_call *call;
 
 	ss_gate_lock(mcp->gate);
-	while (!mcp->is_over && !call) {
-		call = mcp->first;
-		if (!call) {
-			ss_gate_wait(mcp->gate);
-			continue;
-		}
+	while (!mcp->is_over && !mcp->first)
+		ss_gate_wait(mcp->gate);
+	call = mcp->is_over ? NULL : mcp->first;
+	if (call) {
 		mcp->first = call->next;
 		mcp->count--;
-		if (call->is_cancelled || call->is_answered) {
-			mcp_call_free(call);
-			call = NULL;
-		}
 	}
-	mcp->running = call;
+	mcp->running = call && !call->is_cancelled && !call->is_answered ? call : NULL;
 	mcp->doing = NULL;
 	mcp->share = 0;
 	ss_gate_unlock(mcp->gate);
@@ -228,6 +222,10 @@ bool mcp_work(struct mcp *mcp)
 
 	if (!call)
 		return false;
+	if (!mcp->running) {
+		mcp_call_free(call);
+		return true;
+	}
 	mcp_run_call(mcp, call);
 	ss_gate_lock(mcp->gate);
 	mcp->running = NULL;
