@@ -111,7 +111,7 @@ static enum ss_status places_run(const struct ss_subject *subject, struct ss_tab
 	struct ss_attribution_options options = { 0 };
 	struct ss_memory *memory = out->arena->memory;
 	struct ss_attribution attribution = { 0 };
-	struct ss_cover steps = { 0 };
+	SS_COVER(steps, memory);
 	SS_SCRATCH(scratch, memory);
 	enum ss_status status = SS_OK;
 
@@ -129,7 +129,6 @@ static enum ss_status places_run(const struct ss_subject *subject, struct ss_tab
 	if (status == SS_OK && !add_places(&attribution, &scratch, out))
 		status = ss_fail_memory(err, "the places of a step");
 	ss_attribution_release(&attribution);
-	ss_cover_release(&steps);
 	return status;
 }
 

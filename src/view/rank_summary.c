@@ -18,7 +18,8 @@
 static bool column_is_fixed(const struct ss_table *table, uint32_t column)
 {
 	for (uint32_t i = 1; i < table->row_count; i++)
-		if (ss_table_int(table, i - 1, 0) == ss_table_int(table, i, 0) &&
+		if ((table->schema->rankless ||
+		     ss_table_int(table, i - 1, 0) == ss_table_int(table, i, 0)) &&
 		    !ss_table_same(table, column, i - 1, i))
 			return false;
 	return true;
