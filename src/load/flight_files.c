@@ -169,6 +169,7 @@ void ss_job_release_flights(struct ss_job *job)
 enum ss_status ss_job_find_hang(struct ss_job *job, struct ss_error *err)
 {
 	struct ss_hang_input *inputs;
+	enum ss_status status;
 
 	if (job->hang.memory)
 		return SS_OK;
@@ -182,5 +183,9 @@ enum ss_status ss_job_find_hang(struct ss_job *job, struct ss_error *err)
 			.flight = job->flights[i].flight,
 			.stacks = job->flights[i].stacks,
 		};
-	return ss_hang_make(&job->hang, inputs, job->flight_count, job->memory, err);
+	status = ss_hang_make(&job->hang, inputs, job->flight_count, job->memory, err);
+	/* half of it would be taken for the whole by the next request */
+	if (status != SS_OK)
+		ss_hang_release(&job->hang);
+	return status;
 }

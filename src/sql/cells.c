@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 /* --- columns ------------------------------------------------------------------------------- */
 
@@ -117,6 +118,17 @@ void ss_sql_release_sources(struct ss_sql_answer *answer)
 	answer->sources = NULL;
 }
 
+/* A name without an alias is the text of the query, whatever bytes that has; NULL: no memory. */
+static const char *sql_copy_name(struct ss_arena *arena, const char *name)
+{
+	size_t length = strlen(name);
+	char *copy = ss_arena_alloc(arena, 3 * length + 1, 1);
+
+	if (copy)
+		copy[ss_utf8_repair(name, length, copy)] = 0;
+	return copy;
+}
+
 enum ss_status ss_sql_read_columns(struct ss_sql_answer *answer, struct ss_error *err)
 {
 	const struct ss_engine *engine = ss_engine();
@@ -139,7 +151,7 @@ enum ss_status ss_sql_read_columns(struct ss_sql_answer *answer, struct ss_error
 		source->logical = engine->column_logical_type(&answer->result, i);
 		answer->view.column_count = i + 1;
 		sql_source_inspect(source);
-		columns[i].name = ss_arena_copy(&answer->arena, name, strlen(name));
+		columns[i].name = sql_copy_name(&answer->arena, name);
 		columns[i].about = "";
 		columns[i].type = column_type(source, name);
 		source->texts = SS_ARENA_NEW(&answer->arena, char *, source->text_count);
