@@ -38,6 +38,7 @@ PLACEHOLDERS = {
     "A": "before", "B": "after", "RULE": "straggler", "COMMAND": "diagnose", "VIEW": "gaps",
     "N": "0", "LINK": "#/gaps", "$TRACES": "traces", "/tmp/traces": "traces",
     "outputs/profiling/traces/": "traces", "traces/rank0.stepscope": "packed/rank0.stepscope",
+    "run.sqlite": "traces", "results.db": "traces",
 }
 SNAPSHOTS = {"memory.pickle": "synthetic_leak_oom.p4.pickle", "before.pickle":
              "synthetic_leak.p4.pickle", "after.pickle": "synthetic_leak_oom.p4.pickle"}
