@@ -40,7 +40,7 @@ export function equal(ours, theirs, what) {
 function watchActivity(page) {
 	page.pending = 0;
 	const note = (change) => (what) => {
-		/* the state is asked for again and again */
+		/* the state is asked for often */
 		if (change && what.url().endsWith("/api/state")) return;
 		page.pending += change;
 		page.changedAt = performance.now();

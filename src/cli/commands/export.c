@@ -41,8 +41,8 @@ static int export_run(const struct command *command, const struct arguments *arg
 	const char *folded = cli_option_text(arguments, "folded");
 
 	if (!perfetto == !folded) {
-		fprintf(stderr, "stepscope %s: expected --perfetto FILE or --folded FILE\n",
-			command->name);
+		fprintf(stderr, "stepscope %s: expected --perfetto FILE or --folded FILE%s\n",
+			command->name, perfetto ? ", not both" : "");
 		return EXIT_USAGE;
 	}
 	return redaction_write(command, arguments, folded ? folded : perfetto, false, export_write);

@@ -15,7 +15,10 @@
 /* Kernels that one kernel can replace: more need too many inputs. */
 #define CHAIN_MAX 64
 
-/* One kernel reads at least the inputs of the first, and writes something. */
+/*
+ * One kernel reads at least the inputs of the first, and writes something. Ten passes over memory
+ * in one are the most that is promised: that longer chains become one kernel was not measured.
+ */
 #define LEAST_PART 0.1
 
 struct chain_link {
