@@ -120,7 +120,7 @@ static void input_count_calls(struct input_stall *input)
 		input->total_ns = ss_ns_sum(input->total_ns, dur_ns);
 		if (dur_ns < fastest_ns)
 			fastest_ns = dur_ns;
-		if (dur_ns > input->longest_ns) {
+		if (input->longest == SS_NO_ROW || dur_ns > input->longest_ns) {
 			input->longest_ns = dur_ns;
 			input->longest = row;
 		}
