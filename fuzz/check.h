@@ -40,11 +40,14 @@ void check_equal(const struct ss_trace *a, const struct ss_trace *b);
  */
 bool check_chooses(uint64_t seed, size_t index);
 
+/* A pack may turn out to be damaged when it is asked; only the last file of a job may fail then. */
+bool check_is_damaged(struct ss_session *session, enum ss_status status);
+
 /*
  * Views, reports and the verdict run, in one format or (NULL) in those that the seed chooses, and
- * their JSON is strict.
+ * their JSON is strict. False: the only file turned out to be damaged.
  */
-void check_views(struct ss_session *session, const char *format, uint64_t seed);
+bool check_views(struct ss_session *session, const char *format, uint64_t seed);
 
 /* Tables of views: every figure within its bounds, sums of the same thing equal. */
 void check_figures(struct ss_session *session, uint64_t seed);

@@ -54,7 +54,7 @@ void check_file(const uint8_t *data, size_t size, const char *name)
 		if (seed % 2)
 			check_timeline(session, seed / 2);
 		else
-			check_views(session, NULL, seed / 2);
+			CHECK(check_views(session, NULL, seed / 2));
 	}
 	ss_session_close(session);
 }

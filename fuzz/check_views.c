@@ -18,7 +18,14 @@ bool check_chooses(uint64_t seed, size_t index)
 	return all || (ss_hash_mix(seed, index) >> 24) % CHOSEN_SHARE == 0;
 }
 
-static void run_one(struct ss_session *session, const char *what, bool is_report, const char *only,
+bool check_is_damaged(struct ss_session *session, enum ss_status status)
+{
+	return status == SS_ERR_FORMAT &&
+	       ss_session_file_count(session) == ss_session_failed_count(session) + 1;
+}
+
+/* False: the only file turned out to be damaged, nothing more is answered. */
+static bool run_one(struct ss_session *session, const char *what, bool is_report, const char *only,
 		    uint32_t top, uint64_t seed)
 {
 	const char *format;
@@ -32,6 +39,7 @@ static void run_one(struct ss_session *session, const char *what, bool is_report
 		};
 		struct ss_error err = { 0 };
 		struct ss_text text = { 0 };
+		enum ss_status status;
 
 		if (only ? strcmp(only, format) != 0 : i && !check_chooses(seed, i))
 			continue;
@@ -40,7 +48,12 @@ static void run_one(struct ss_session *session, const char *what, bool is_report
 			CHECK(ss_session_run(session, &request, &text, &err) == SS_ERR_USAGE);
 			continue;
 		}
-		CHECK(ss_session_run(session, &request, &text, &err) == SS_OK);
+		status = ss_session_run(session, &request, &text, &err);
+		if (check_is_damaged(session, status))
+			return false;
+		if (status != SS_OK)
+			fprintf(stderr, "%s as %s: %s\n", what, format, err.text);
+		CHECK(status == SS_OK);
 		/* a table without rows is nothing in ndjson */
 		CHECK(strcmp(format, "ndjson") == 0 || text.length > 0);
 		CHECK(!text.length || text.data[text.length] == '\0');
@@ -48,6 +61,7 @@ static void run_one(struct ss_session *session, const char *what, bool is_report
 			check_json(text.data, text.length);
 		ss_text_release(&text);
 	}
+	return true;
 }
 
 /* A view of the memory of a trace; where it has none, a sentence says so. */
@@ -90,19 +104,20 @@ static void run_memories(struct ss_session *session, const char *format, uint64_
 	}
 }
 
-void check_views(struct ss_session *session, const char *format, uint64_t seed)
+bool check_views(struct ss_session *session, const char *format, uint64_t seed)
 {
 	struct ss_offer offer = { .size = sizeof(offer) };
 	size_t i;
 
 	for (i = 0; ss_offer_at(i, &offer); i++)
-		if (check_chooses(seed, i))
-			run_one(session, offer.name, offer.is_report, format, i % 2 ? 3 : 0,
-				seed + i);
-	if (check_chooses(seed, i++))
-		run_one(session, "diagnose", false, format, 0, seed);
-	if (check_chooses(seed, i++))
-		run_one(session, "what-if", false, format, 0, seed);
+		if (check_chooses(seed, i) &&
+		    !run_one(session, offer.name, offer.is_report, format, i % 2 ? 3 : 0, seed + i))
+			return false;
+	if (check_chooses(seed, i++) && !run_one(session, "diagnose", false, format, 0, seed))
+		return false;
+	if (check_chooses(seed, i++) && !run_one(session, "what-if", false, format, 0, seed))
+		return false;
 	if (check_chooses(seed, i))
 		run_memories(session, format, seed + 1);
+	return true;
 }

@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						     &err) == SS_OK);
 			/* either of the two is as long as all the rest */
 			if (seed % 2)
-				check_views(session, "json", seed / 2);
+				CHECK(check_views(session, "json", seed / 2));
 			else
 				check_timeline(session, seed / 2);
 			ss_session_close(session);

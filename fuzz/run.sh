@@ -4,6 +4,7 @@
 #
 #     fuzz/run.sh SECONDS [TARGET...]         as many at a time as there are cores
 #     fuzz/run.sh --minutes N [TARGET...]     one after the other: figures of a quiet machine
+#     fuzz/run.sh --runs N [TARGET...]        the same N runs each time, from the corpus of git
 #     fuzz/run.sh merge [TARGET...]           keeps of the corpus what reaches something of its own
 #     fuzz/run.sh keep [TARGET...]            packs the smallest inputs into fuzz/corpus, for git
 #
@@ -16,11 +17,17 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 # Debian's meson needs Debian's Python: shims must not stand before them.
 export PATH=/usr/bin:$PATH
-seconds=${1:?usage: fuzz/run.sh SECONDS|--minutes N|merge|keep [TARGET...]}
+seconds=${1:?usage: fuzz/run.sh SECONDS|--minutes N|--runs N|merge|keep [TARGET...]}
 shift
 at_once=$(nproc)
+length=(-max_total_time="$seconds")
+if [[ $seconds == --runs ]]; then
+	length=(-runs="${1:?fuzz/run.sh --runs N}" -seed=1 -reload=0)
+	shift
+fi
 if [[ $seconds == --minutes ]]; then
 	seconds=$((60 * ${1:?fuzz/run.sh --minutes N}))
+	length=(-max_total_time="$seconds")
 	at_once=1
 	shift
 fi
@@ -68,7 +75,7 @@ fuzz() {
 	local target=$1 log=$work/$1.log before begin=$SECONDS words=fuzz/${1#fuzz_}.dict
 	[[ -f $words ]] || words=fuzz/kineto.dict
 	before=$(ls fuzz/crashes | grep "^$target-" || true)
-	if "$dir/fuzz/$target" -max_total_time="$seconds" -max_len="$max_bytes" -timeout=25 \
+	if "$dir/fuzz/$target" "${length[@]}" -max_len="$max_bytes" -timeout=25 \
 		-entropic=0 -rss_limit_mb=2048 -dict="$words" \
 		-artifact_prefix="$PWD/fuzz/crashes/$target-" \
 		"$dir/corpus/$target" "$work/seeds/$target" "fuzz/regressions/$target" \
@@ -123,6 +130,7 @@ keep() {
 }
 
 unpack() { # a corpus that is new begins with the one of git
+	[[ $seconds != --runs ]] || rm -rf "$dir/corpus/$1"
 	mkdir -p "$dir/corpus/$1"
 	[[ ! -f fuzz/corpus/$1.tar.xz || -n $(ls -A "$dir/corpus/$1") ]] ||
 		tar -C "$dir/corpus/$1" -xJf "fuzz/corpus/$1.tar.xz"
