@@ -13,6 +13,7 @@ import json
 import pathlib
 import pickle
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -462,6 +463,29 @@ def stores():
     yield "left", job(head, (".stepscope.0a1b2c.part/runs", b"PAR1"), (".watched-00", b"00\n"))
 
 
+def live_file(rank, steps, room, slow=0):
+    """Live numbers of a rank: see src/live/rows.c."""
+    head = struct.pack("<8sIIIIiiIIQ40s40sQ", b"STEPLIVE", 1, 136, 52, room, rank, 4, 77, 0,
+                       1_790_000_000 * 10**9, b"node", b"job", steps)
+    rows, now = [b""] * min(room, steps), 1_790_000_000 * 10**6
+    for step in range(1, steps + 1):
+        us = 20_000 + step % 7 * 10 + (slow if step > steps // 2 else 0)
+        now += us
+        rows[(step - 1) % room] = struct.pack(
+            "<Q11I", now, step, us, 100 + (slow if step > steps // 2 else 0), step % 50 // 49 * 900,
+            300, 0xFFFFFFFF, step == 40, 0, 0, 0, 0)
+    return head + b"".join(rows)
+
+
+def lives():
+    """(name, bytes) of folders of live numbers."""
+    yield "healthy", job(*((f"live.rank0000{i}.rows", live_file(i, 300, 512)) for i in range(3)))
+    yield "slower", job(("a.rows", live_file(0, 400, 512)),
+                        ("b.rows", live_file(1, 400, 512, 8000)))
+    yield "rings", job(("a.rows", live_file(0, 90, 64)), ("b.rows", live_file(0, 70, 64)[:-60]))
+    yield "short", job(("a.rows", live_file(-1, 3, 4)), ("b.rows", live_file(2, 0, 4)[:140]))
+
+
 def tables():
     """(name, bytes) of tables of all types of columns, for Arrow."""
     cells = b"\x01" + bytes(range(8)) + b"\x0dabc" + b"\x00" + b"\x15h\xc3\xa9llo"
@@ -477,6 +501,8 @@ def inputs():
         yield "fuzz_redact", name, data
     for name, data in dumps():
         yield "fuzz_flight", name, data
+    for name, data in lives():
+        yield "fuzz_live", name, data
     for name, data in databases():
         yield "fuzz_sqlite", name, data
     for name, data in rocprof():

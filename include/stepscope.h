@@ -137,6 +137,7 @@ struct ss_open_options {
 	/* Replaces private texts; NULL: replaces nothing. Must outlive the session. */
 	struct ss_redactor *redactor;
 	uint64_t tables; /* 1, with `reduce`: digests have the main views of one rank, too */
+	uint64_t live;   /* 1: of folders only live numbers are read */
 };
 
 /*
@@ -186,6 +187,7 @@ struct ss_offer {
 	bool is_report; /* made of several views */
 	bool of_job;    /* about all ranks together */
 	bool of_replay; /* needs the replay: open the session with `diagnose` */
+	bool of_live;   /* about live numbers: open the session with `live` */
 	const char *name;
 	const char *summary;
 };
@@ -565,10 +567,7 @@ struct ss_simulated {
 SS_API SS_MUST_USE enum ss_status ss_simulate(const struct ss_simulation *simulation,
 					      struct ss_simulated *out, struct ss_error *err);
 
-/*
- * Renders the list that request->what names: "presets", "causes" or "settings". Since 0.2. May
- * change.
- */
+/* Renders the list request->what: "presets", "causes" or "settings". Since 0.2. May change. */
 SS_API SS_MUST_USE enum ss_status ss_simulation_list(const struct ss_request *request,
 						     struct ss_text *out, struct ss_error *err);
 
@@ -585,8 +584,7 @@ SS_API SS_MUST_USE enum ss_status ss_schema(const char *name, struct ss_text *ou
 /*
  * Renders the page of the rule, or the entry of the glossary, that request->what names; with NULL
  * the list of all rules. A page is text for a terminal if the format is "text", and Markdown
- * otherwise.
- * Since 0.2. Stable.
+ * otherwise. Since 0.2. Stable.
  */
 SS_API SS_MUST_USE enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,
 					     struct ss_error *err);

@@ -28,7 +28,7 @@ SCHEMAS = {path.stem: json.loads(path.read_text()) for path in FILES}
 # control characters, quotes, what is no UTF-8, lone surrogates, line separators, a very long name
 HOSTILE = [rb'"a \" b\\ \u0007\u0000 \ud800 \u2028"', b'"\xff\xfe\x80 \xc3("', b'"tab\tnew\nline"',
            b'"' + b"n" * 40000 + b'"', '"é 中 \U0001f600"'.encode()]
-REPORTS = ("overview", "info", "hang")
+REPORTS = ("overview", "info", "hang", "live")
 
 
 def run(*words, code=0):

@@ -40,7 +40,7 @@ PAGE_SUFFIXES = (".ts", ".tsx", ".mjs", ".css", ".html")
 # A layer may include itself and what stands before it.
 LAYERS = (
     "base", "read", "redact", "trace", "table", "view", "analyze", "memory", "ranks",
-    "hang", "load", "replay", "attribute", "diagnose", "timeline", "check", "render", "api",
+    "hang", "live", "load", "replay", "attribute", "diagnose", "timeline", "check", "render", "api",
 )  # fmt: skip
 # The rooms of a layer, likewise; "" is the folder itself. In other layers rooms know each other.
 ROOMS = {
@@ -48,6 +48,7 @@ ROOMS = {
     "memory": ("events", "load", "history", "", "holders", "area", "views", "trace_views"),
     "ranks": ("", "views"),
     "hang": ("load", "", "views"),
+    "live": ("", "views"),
     "load": ("files", ""),
     "diagnose": ("", "summary", "evidence", "work", "stragglers", "rules"),
 }

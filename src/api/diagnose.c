@@ -62,6 +62,8 @@ static enum ss_status verdict_of_request(struct ss_session *session, const struc
 	SS_TRY(ss_wanted_check(wanted, ss_request_takers(wanted->what), wanted->what, err));
 	SS_TRY(ss_wanted_format(wanted, renderer, options, err));
 	ss_choice_read_rank(wanted, &chosen.rank, &compares);
+	if (session->job.live_count && !session->job.flight_count && !session->job.snapshot_count)
+		SS_TRY(ss_session_has_trace(session, err));
 	SS_TRY(verdict_check_rank(&session->job, chosen.rank, err));
 	SS_TRY(ss_session_verdict(session, &chosen, verdict, err));
 	ss_query_trust(session, &options->trust);

@@ -20,6 +20,7 @@ bool ss_offer_at(size_t index, struct ss_offer *out)
 	if (own.is_report) {
 		own.name = ss_reports[index]->name;
 		own.summary = ss_reports[index]->summary;
+		own.of_live = ss_request_takers(own.name) & SS_TAKER_LIVE;
 	} else {
 		const struct ss_view *view;
 
@@ -31,6 +32,7 @@ bool ss_offer_at(size_t index, struct ss_offer *out)
 		own.summary = view->summary;
 		own.of_job = ss_view_of_job(view);
 		own.of_replay = view->run_replay != NULL;
+		own.of_live = view->run_live != NULL;
 	}
 	ss_sized_give(out, SS_FIRST_OFFER, &own, sizeof(own));
 	return true;

@@ -232,6 +232,9 @@ uint32_t ss_session_failed_count(const struct ss_session *session)
 
 enum ss_status ss_session_has_trace(const struct ss_session *session, struct ss_error *err)
 {
+	if (!session->job.file_count && session->job.live_count && !session->job.flight_count)
+		return ss_fail(err, SS_ERR_MISSING,
+			       "no traces, only live numbers; use 'stepscope live'");
 	if (!session->job.file_count && session->job.flight_count)
 		return ss_fail(err, SS_ERR_MISSING,
 			       "no traces, only flight recorder dumps; use 'stepscope hang'");

@@ -6,6 +6,8 @@
  */
 #include "base/median.h"
 
+#include "base/sort.h"
+
 static uint32_t key_byte(int64_t value, int shift)
 {
 	/* negative numbers come first */
@@ -94,6 +96,12 @@ int64_t ss_median(int64_t *values, size_t count)
 	high = next_value_up(values, count, rank, low);
 	/* the difference may be beyond 63 bits */
 	return low + (int64_t)(((uint64_t)high - (uint64_t)low) / 2);
+}
+
+double ss_median_double(double *values, size_t count)
+{
+	SS_SORT(values, count, ss_sort_compare_double);
+	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 struct ss_middle ss_middle_of(int64_t *values, size_t count)

@@ -13,6 +13,9 @@
  */
 int64_t ss_median(int64_t *values, size_t count);
 
+/* The same of doubles, which it sorts: their mean is not rounded. */
+double ss_median_double(double *values, size_t count);
+
 /* The number at `rank` (from 0) in sorted order. Changes the order of the array. */
 int64_t ss_nth_smallest(int64_t *values, size_t count, size_t rank);
 

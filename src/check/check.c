@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/change_points.h"
+#include "base/change_points.h"
 
 #define REASON_BYTES 512
 
@@ -223,7 +223,7 @@ enum ss_status ss_check_choose_level(struct ss_check *check, struct ss_check_run
 		if (!steps)
 			return ss_fail_memory(err, "the series");
 		memcpy(steps, runs[i].steps.steps, runs[i].steps.count * sizeof(*steps));
-		medians[i] = ss_noise_median(steps, runs[i].steps.count);
+		medians[i] = ss_median_double(steps, runs[i].steps.count);
 	}
 	if (!ss_change_points_find(&found, medians, kept, threshold, arena))
 		return ss_fail_memory(err, "the series");

@@ -304,7 +304,7 @@ static double *summary_sort_steps(const struct ss_check_run *run, struct ss_aren
 	if (!steps)
 		return NULL;
 	memcpy(steps, run->steps.steps, run->steps.count * sizeof(*steps));
-	(void)ss_noise_median(steps, run->steps.count);
+	(void)ss_median_double(steps, run->steps.count);
 	return steps;
 }
 
@@ -321,7 +321,7 @@ static void summary_add_steps(const struct ss_check_run *run, struct ss_table *t
 		return;
 	}
 	ss_row_int(table, (int64_t)run->step_ns);
-	ss_row_int(table, (int64_t)ss_noise_median(steps, count));
+	ss_row_int(table, (int64_t)ss_median_double(steps, count));
 	ss_row_int(table, (int64_t)steps[(uint32_t)ceil(0.95 * count) - 1]);
 	ss_row_int(table, (int64_t)steps[count - 1]);
 }

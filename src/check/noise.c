@@ -50,12 +50,6 @@ static double student_t(double freedom)
 	       z * (5 * z * z * z * z + 16 * z * z + 3) / (96 * freedom * freedom);
 }
 
-double ss_noise_median(double *values, uint32_t count)
-{
-	SS_SORT(values, count, ss_sort_compare_double);
-	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 /* The median absolute deviation is too small for few numbers (Croux and Rousseeuw, 1992). */
 static double mad_correction(uint32_t count)
 {
@@ -90,7 +84,7 @@ static double noise_run_median(const struct ss_noise_run *run, double *values)
 {
 	for (uint32_t i = 0; i < run->count; i++)
 		values[i] = run->steps[i];
-	return ss_noise_median(values, run->count);
+	return ss_median_double(values, run->count);
 }
 
 /* Squares of deviations within the runs, and how alike neighbours are. */
@@ -152,14 +146,14 @@ static void baseline_measure(struct noise_baseline *out, const struct ss_noise_r
 	}
 	for (uint32_t i = 0; i < count; i++)
 		values[i] = noise_run_median(&runs[i], values + i);
-	out->typical = ss_noise_median(values, count);
+	out->typical = ss_median_double(values, count);
 	for (uint32_t i = 0; i < count; i++) {
 		double median = noise_run_median(&runs[i], values + used);
 
 		for (uint32_t k = 0; k < runs[i].count; k++)
 			values[used++] = fabs(runs[i].steps[k] - median);
 	}
-	out->robust = DEVIATION_OF_MAD * ss_noise_median(values, used) *
+	out->robust = DEVIATION_OF_MAD * ss_median_double(values, used) *
 		      mad_correction(out->count_least);
 	baseline_measure_within(out, runs, count);
 	out->between = baseline_measure_between(out, runs, count);

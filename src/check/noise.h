@@ -14,6 +14,7 @@
 #ifndef SS_CHECK_NOISE_H
 #define SS_CHECK_NOISE_H
 
+#include "base/median.h"
 #include "base/memory.h"
 
 enum ss_check_verdict {
@@ -71,8 +72,5 @@ struct ss_noise {
 SS_MUST_USE
 bool ss_noise_judge(struct ss_noise *out, const struct ss_noise_run *before, uint32_t count,
 		    const struct ss_noise_run *after, double threshold, struct ss_memory *memory);
-
-/* Half of the numbers are at most this; changes their order. */
-double ss_noise_median(double *values, uint32_t count);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -287,7 +288,7 @@ enum ss_status show_load(const struct arguments *arguments, const struct ss_open
 	return status;
 }
 
-int show_run(const char *what, const struct arguments *arguments)
+static int show_once(const char *what, const struct arguments *arguments)
 {
 	struct ss_request request = show_request(what, arguments);
 	struct ss_open_options open = show_loading(arguments, arguments->paths,
@@ -312,6 +313,7 @@ int show_run(const char *what, const struct arguments *arguments)
 	open.reduce = offer.of_job;
 	open.diagnose = offer.of_replay;
 	open.snapshots = takes_snapshots(what);
+	open.live = offer.of_live;
 	status = show_load(arguments, &open, &session, &err);
 	if (status != SS_OK)
 		return show_end(what, status, &shown, &out, &err);
@@ -323,6 +325,28 @@ int show_run(const char *what, const struct arguments *arguments)
 	show_failed(session, what);
 	ss_session_close(session);
 	return show_end(what, status, &shown, &out, &err);
+}
+
+#define FOLLOW_MS 2000
+#define STOP_LOOK_MS 100
+
+int show_run(const char *what, const struct arguments *arguments)
+{
+	int code;
+
+	if (!cli_option_given(arguments, "follow") || !isatty(STDOUT_FILENO))
+		return show_once(what, arguments);
+	stop_filling(true);
+	do {
+		/* the screen is cleared, and the next line is its first */
+		fputs("\033[2J\033[H", stdout);
+		code = show_once(what, arguments);
+		fflush(stdout);
+		for (int i = 0; i < FOLLOW_MS / STOP_LOOK_MS && !stop_asked(); i++)
+			poll(NULL, 0, STOP_LOOK_MS);
+	} while (code == EXIT_FINE && !stop_asked());
+	stop_filling(false);
+	return code;
 }
 
 /*

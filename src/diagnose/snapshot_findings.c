@@ -90,9 +90,9 @@ enum ss_status ss_rule_memory_add_checkpoint(struct ss_rule_memory_context *cont
 	const struct ss_strings *texts = &context->subject->spots->texts;
 	enum ss_status status;
 	struct ss_calls calls;
-	struct ss_live_blocks held;
+	struct ss_held_blocks held;
 
-	SS_TRY(ss_live_blocks_init(&held, context->subject, device, device->peak_row, err));
+	SS_TRY(ss_held_blocks_init(&held, context->subject, device, device->peak_row, err));
 	status = ss_calls_init(&calls, context->subject, device, &held, err);
 	if (status == SS_OK && calls.count && calls.items[0].saved_bytes > 0)
 		ss_rule_memory_add_evidence(
@@ -102,7 +102,7 @@ enum ss_status ss_rule_memory_add_checkpoint(struct ss_rule_memory_context *cont
 			calls.items[0].runs,
 			ss_rule_memory_format_bytes(context, calls.items[0].saved_bytes));
 	ss_calls_release(&calls);
-	ss_live_blocks_release(&held);
+	ss_held_blocks_release(&held);
 	return status;
 }
 

@@ -189,7 +189,8 @@ static enum ss_status fail_none_read(const struct ss_job *job, struct ss_error *
 
 enum ss_status ss_job_choose_run(struct ss_job *job, struct ss_error *err)
 {
-	if (job->failed_count == job->file_count && !job->snapshot_count && !job->flight_count)
+	if (job->failed_count == job->file_count && !job->snapshot_count && !job->flight_count &&
+	    !job->live_count)
 		return fail_none_read(job, err);
 	SS_TRY(ss_job_list_runs(job, err));
 	if (!job->run_count)

@@ -8,8 +8,7 @@
  */
 #include "load/identity.h"
 
-#include <time.h>
-
+#include "base/system/clock.h"
 #include "load/job.h"
 
 /* Whether an earlier chosen file is from the same host. */
@@ -100,10 +99,7 @@ void ss_identity_of_snapshot(const struct ss_job *job, const struct ss_job_snaps
 
 void ss_identity_time(const struct ss_identity *identity, char out[SS_IDENTITY_TIME_BYTES])
 {
-	time_t seconds = (time_t)(identity->start_ns / 1000000000);
-	struct tm parts;
-
 	*out = '\0';
-	if (identity->has_clock && gmtime_r(&seconds, &parts))
-		strftime(out, SS_IDENTITY_TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts);
+	if (identity->has_clock)
+		ss_clock_utc(identity->start_ns, "%Y-%m-%dT%H:%M:%SZ", out, SS_IDENTITY_TIME_BYTES);
 }

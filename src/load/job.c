@@ -90,7 +90,9 @@ static enum ss_status job_reserve_files(struct ss_job *job, const struct ss_path
 	    !SS_RESERVE(job->memory, job->snapshots, job->snapshot_capacity,
 			(size_t)job->snapshot_count + paths->count + 1) ||
 	    !SS_RESERVE(job->memory, job->flights, job->flight_capacity,
-			(size_t)job->flight_count + paths->count + 1))
+			(size_t)job->flight_count + paths->count + 1) ||
+	    !SS_RESERVE(job->memory, job->lives, job->live_capacity,
+			(size_t)job->live_count + paths->count + 1))
 		return ss_fail_memory(err, "the list of files");
 	for (uint32_t i = 0; i < paths->count; i++) {
 		struct ss_job_file *file = &job->files[job->file_count];
@@ -103,7 +105,7 @@ static enum ss_status job_reserve_files(struct ss_job *job, const struct ss_path
 		file->is_read_once = paths->items[i].input ? !paths->items[i].input->data
 							   : strcmp(file->source, "-") == 0;
 		file->number = job->file_count + job->skipped_count + job->snapshot_count +
-			       job->flight_count;
+			       job->flight_count + job->live_count;
 		if (!file->subject.path)
 			return ss_fail_memory(err, "the list of files");
 		job->file_count++;
@@ -282,9 +284,11 @@ static enum ss_status job_read_file(struct job_loading *loading, const struct ss
 	}
 	if (status == SS_OK)
 		status = ss_job_flight_load(loading->job, file, source, problem);
-	if (status == SS_OK && !file->has_flight && loading->options->snapshots)
+	if (status == SS_OK && !file->has_flight)
+		status = ss_job_live_load(loading->job, file, source, problem);
+	if (status == SS_OK && !file->has_flight && !file->has_live && loading->options->snapshots)
 		status = ss_job_snapshot_load(loading->job, file, source, &memory, problem);
-	if (status == SS_OK && !file->has_flight && !file->has_snapshot)
+	if (status == SS_OK && !file->has_flight && !file->has_live && !file->has_snapshot)
 		status = job_load_source(loading, file, source, &load, problem);
 	ss_source_close(source);
 	return status;
@@ -356,7 +360,7 @@ static void job_load_file(struct job_loading *loading, uint32_t index)
 
 	file->stands_in = path->stands_in;
 	status = job_read_original(loading, path, file, index, status);
-	if (status == SS_OK && file->has_flight)
+	if (status == SS_OK && (file->has_flight || file->has_live))
 		return;
 	if (status == SS_OK)
 		ss_job_count_oddities(file);
@@ -485,6 +489,8 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	job->redactor = options->redactor;
 	job->keeps_tables |= !options->reduce || options->tables;
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
+	if (status == SS_OK && options->live)
+		ss_find_keep_live(&paths);
 	if (ss_redact_replaces(job->redactor)) {
 		if (status == SS_OK)
 			status = ss_job_drop_packs(&paths, err);
@@ -502,6 +508,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	ss_find_release(&paths, job->memory);
 	ss_job_take_snapshots(job);
 	ss_job_take_flights(job);
+	ss_job_take_lives(job);
 	job_arrange_files(job);
 	ss_job_match_snapshots(job);
 	job->threads = options->threads;
@@ -543,6 +550,7 @@ void ss_job_close(struct ss_job *job)
 		ss_job_snapshot_release(job, &job->snapshots[i]);
 	SS_FREE(job->memory, job->snapshots, job->snapshot_capacity);
 	ss_job_release_flights(job);
+	ss_job_release_lives(job);
 	ss_joined_release(&job->joined);
 	for (uint32_t i = 0; i < job->digest_count; i++)
 		ss_digest_release(&job->digests[i]);

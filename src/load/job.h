@@ -11,6 +11,7 @@
 #include "load/digest_tables.h"
 #include "load/files/recording.h"
 #include "hang/hang.h"
+#include "live/live.h"
 #include "ranks/join.h"
 #include "trace/digest/fields.h"
 #include "memory/subject.h"
@@ -181,6 +182,8 @@ struct ss_job_file {
 	bool has_snapshot;
 	struct ss_job_flight flight; /* likewise a dump */
 	bool has_flight;
+	struct ss_live_file live; /* likewise live numbers */
+	bool has_live;
 	bool stands_in; /* a pack that is read instead of the file beside it */
 	bool is_reduced;
 	bool is_digest;  /* read from a digest file; the paths are those of its trace */
@@ -209,7 +212,10 @@ struct ss_job {
 	uint32_t snapshot_count, snapshot_capacity;
 	struct ss_job_flight *flights; /* dumps by rank, then stack files by name */
 	uint32_t flight_count, flight_capacity;
-	struct ss_hang hang;         /* of the dumps: ss_job_find_hang() */
+	struct ss_hang hang; /* of the dumps: ss_job_find_hang() */
+	struct ss_live_file *lives;
+	uint32_t live_count, live_capacity;
+	struct ss_live live;         /* of these: ss_job_find_live() */
 	struct ss_captures captures; /* of graphs, in all files */
 	double load_seconds;         /* for all of them */
 	struct ss_pack_choice packs; /* files read from their packs, packs left out */
@@ -324,6 +330,16 @@ void ss_job_release_flights(struct ss_job *job);
 /* Makes job->hang, once; later calls do nothing. */
 SS_MUST_USE
 enum ss_status ss_job_find_hang(struct ss_job *job, struct ss_error *err);
+
+/* live_files.c: live numbers among the files of a job; as above. */
+
+SS_MUST_USE
+enum ss_status ss_job_live_load(struct ss_job *job, struct ss_job_file *file,
+				struct ss_source *source, struct ss_error *err);
+void ss_job_take_lives(struct ss_job *job);
+void ss_job_release_lives(struct ss_job *job);
+SS_MUST_USE
+enum ss_status ss_job_find_live(struct ss_job *job, struct ss_error *err);
 
 /* capture_files.c: captures of graphs among the files of a job. */
 

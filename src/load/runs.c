@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/sort.h"
+#include "base/system/clock.h"
 #include "base/text.h"
 #include "load/job.h"
 #include "load/job_folders.h"
@@ -294,12 +294,9 @@ static void runs_sort_again(struct run_sorting *sorting, uint32_t *seen)
 
 void ss_job_run_time(const struct ss_job_run *run, char out[SS_RUN_TIME_BYTES])
 {
-	time_t seconds = (time_t)(run->start_ns / 1000000000);
-	struct tm parts;
-
 	*out = '\0';
-	if (run->has_clock && gmtime_r(&seconds, &parts))
-		strftime(out, SS_RUN_TIME_BYTES, "%Y-%m-%d %H:%M:%S UTC", &parts);
+	if (run->has_clock)
+		ss_clock_utc(run->start_ns, "%Y-%m-%d %H:%M:%S UTC", out, SS_RUN_TIME_BYTES);
 }
 
 void ss_job_run_ranks(const struct ss_job_run *run, char out[SS_RUN_RANKS_BYTES])

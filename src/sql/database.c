@@ -146,8 +146,8 @@ enum ss_status ss_sql_open(struct ss_session *session, const struct ss_sql_optio
 	ss_arena_init(&sql->arena, sql->memory);
 	sql->gate = ss_gate_open();
 	status = sql->gate ? SS_OK : ss_fail_memory(err, "DuckDB");
-	/* dumps of the flight recorder have tables of their own */
-	if (status == SS_OK && session && !session->job.flight_count)
+	/* dumps of the flight recorder and live numbers have tables of their own */
+	if (status == SS_OK && session && !session->job.flight_count && !session->job.live_count)
 		status = ss_session_has_trace(session, err);
 	if (status == SS_OK && session)
 		status = ss_session_need(session, err);

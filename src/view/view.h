@@ -53,6 +53,7 @@ struct ss_joined;           /* ranks/join.h */
 struct ss_replay;           /* replay/replay.h */
 struct ss_snapshot_subject; /* memory/subject.h */
 struct ss_hang;             /* hang/hang.h */
+struct ss_live;             /* live/live.h */
 
 struct ss_view {
 	union { /* first: a table sees no more of its view */
@@ -101,6 +102,9 @@ struct ss_view {
 	/* For flight recorder dumps: see hang/hang.h. */
 	enum ss_status (*run_hang)(const struct ss_hang *hang, uint32_t group, struct ss_table *out,
 				   struct ss_error *err);
+	/* For live numbers: see live/live.h. */
+	enum ss_status (*run_live)(const struct ss_live *live, uint32_t group, struct ss_table *out,
+				   struct ss_error *err);
 	/* For a memory snapshot: see memory/subject.h. */
 	enum ss_status (*run_snapshot)(const struct ss_snapshot_subject *subject,
 				       struct ss_table *out, struct ss_error *err);
@@ -111,7 +115,7 @@ _Static_assert(offsetof(struct ss_view, schema) == 0, "struct ss_table relies on
 /* True for views of all ranks together. */
 static inline bool ss_view_of_job(const struct ss_view *view)
 {
-	return view->run_job || view->run_replay || view->run_hang;
+	return view->run_job || view->run_replay || view->run_hang || view->run_live;
 }
 
 /* All views, in the order of the lists of src/analyze/views, src/ranks/views and src/replay. */

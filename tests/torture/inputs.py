@@ -209,7 +209,7 @@ COMMON = [["job"], ["job", "--format", "json", "--no-sandbox"], ["packed", "--th
           ["one.json", "--no-sandbox"], ["single", "--format", "csv", "--no-sandbox"],
           ["recorded.json.gz", "--top", "3", "--no-sandbox"],
           ["beside", "--format", "markdown"]]
-REPORTS = ("overview", "info", "hang")  # several tables, hence no CSV
+REPORTS = ("overview", "info", "hang", "live")  # several tables, hence no CSV
 SERVED = [["beside", "--no-browser", "--port", "0"],
           ["packed", "--no-browser", "--port", "0", "--no-sandbox"]]
 

@@ -10,7 +10,7 @@
 #define SS_API_CHECK_CHECKING_H
 
 #include "api/session.h"
-#include "check/change_points.h" /* for surfaces that show a series of runs */
+#include "base/change_points.h" /* for surfaces that show a series of runs */
 #include "check/check.h"
 #include "render/check/shown.h"
 

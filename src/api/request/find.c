@@ -20,6 +20,8 @@ static uint32_t takers_of_view(const struct ss_view *view)
 		takers |= SS_TAKER_MEMORY;
 	else
 		takers |= ss_view_of_job(view) ? SS_TAKER_JOB_VIEW : SS_TAKER_VIEW;
+	if (view->run_live)
+		takers |= SS_TAKER_LIVE;
 	if (view->groups[0])
 		takers |= SS_TAKER_GROUPED;
 	for (uint32_t i = 0; i < view->column_count; i++)
@@ -36,11 +38,14 @@ bool ss_request_is_verdict(const char *what)
 uint32_t ss_request_takers(const char *what)
 {
 	const struct ss_view *view = ss_view_find(what);
+	const struct ss_report *report;
 
 	if (view)
 		return takers_of_view(view);
-	if (ss_report_find(what))
-		return SS_TAKER_REPORT | SS_TAKER_NAMED;
+	report = ss_report_find(what);
+	if (report)
+		return SS_TAKER_REPORT | SS_TAKER_NAMED |
+		       (ss_request_takers(report->views[0]) & SS_TAKER_LIVE);
 	if (strcmp(what, "diagnose") == 0)
 		return SS_TAKER_DIAGNOSE;
 	return strcmp(what, "what-if") == 0 ? SS_TAKER_WHAT_IF : 0;

@@ -124,6 +124,7 @@ const struct ss_option ss_options[] = {
 	OPTION("settle", "N", "seconds without a change after which a run is whole", NUMBER,
 	       COMMAND, SS_TAKER_WATCH, .otherwise = "10"),
 	FLAG("once", "add what is there, then end", SS_TAKER_WATCH),
+	FLAG("follow", "on a terminal: show it again every two seconds", SS_TAKER_LIVE),
 	TEXT("before", "DATE", "drop: remove runs before this date", SS_TAKER_STORE),
 
 	/* simulated jobs */

@@ -49,6 +49,7 @@ enum ss_taker {
 	SS_TAKER_SLICE = 1 << 26,
 	SS_TAKER_MCP = 1 << 27,
 	SS_TAKER_EXPORT = 1 << 28,
+	SS_TAKER_LIVE = 1 << 29, /* in addition to the kind: about live numbers */
 };
 
 /* What views can have; Python and the viewer offer only options of these and of SHOWING. */

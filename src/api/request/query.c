@@ -228,9 +228,13 @@ static enum ss_status query_make_tables(struct ss_query *query, struct ss_sessio
 	return ss_query_arrange(query, err);
 }
 
-static bool found_is_of_dumps(const struct ss_found *found)
+/* Views of what stands beside traces need none. */
+static bool found_needs_trace(const struct ss_found *found, const struct ss_job *job)
 {
-	return found->count && found->parts[0].view->run_hang;
+	const struct ss_view *view = found->count ? found->parts[0].view : NULL;
+
+	return !view ||
+	       !((view->run_hang && job->flight_count) || (view->run_live && job->live_count));
 }
 
 /* All stages but rendering; end the query even if this failed. */
@@ -244,7 +248,7 @@ static enum ss_status query_make(struct ss_query *query, struct ss_session *sess
 	ss_choice_read_rank(wanted, &query->choice.rank, &query->choice.compares);
 	several = session->job.file_count > 1 && query->choice.rank == SS_EVERY_RANK;
 	status = ss_request_find(wanted, several, &query->found, err);
-	if (status == SS_OK && !(session->job.flight_count && found_is_of_dumps(&query->found)))
+	if (status == SS_OK && found_needs_trace(&query->found, &session->job))
 		status = ss_session_has_trace(session, err);
 	if (status == SS_OK)
 		status = ss_choice_read(wanted, &session->job, &query->choice, err);

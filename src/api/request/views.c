@@ -133,6 +133,13 @@ static enum ss_status view_run_on_job(struct ss_session *session, const struct s
 			out->empty = "No dump of the flight recorder is among the files.";
 		return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
 	}
+	if (part->view->run_live) {
+		SS_TRY(ss_job_find_live(job, err));
+		SS_TRY(part->view->run_live(&job->live, part->group, out, err));
+		if (!job->live_count)
+			out->empty = "No live numbers are among the files.";
+		return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
+	}
 	if (part->view->run_replay)
 		SS_TRY(ss_session_replay(session, part->view, part->group, out, err));
 	else

@@ -102,7 +102,7 @@ static void offers_write_view(const struct ss_view *view, struct ss_text *out)
 	ss_render_quoted(out, view->empty);
 	ss_text_addf(out, ",\"of_job\":%s,\"of_snapshot\":%s,\"of_dumps\":%s,\"groups\":[",
 		     ss_view_of_job(view) ? "true" : "false", view->run_snapshot ? "true" : "false",
-		     view->run_hang ? "true" : "false");
+		     view->run_hang || view->run_live ? "true" : "false");
 	for (uint32_t i = 0; i < SS_GROUPS_MAX && view->groups[i]; i++)
 		ss_text_addf(out, "%s\"%s\"", i ? "," : "", view->groups[i]);
 	offers_write_groups("own_order", view, view->own_order, out);

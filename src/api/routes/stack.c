@@ -6,7 +6,7 @@
 
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
-#include "memory/holders/live_blocks.h"
+#include "memory/holders/held_blocks.h"
 
 /* The frames of a stack; "own": of the user's program. */
 static void stack_write_frames(const struct ss_opened *opened, uint32_t stack, struct ss_text *out)
@@ -36,17 +36,17 @@ static enum ss_status stack_write_held(const char *name, const struct ss_opened 
 				       const struct ss_device_memory *device, uint32_t stack,
 				       uint32_t row, struct ss_text *out, struct ss_error *err)
 {
-	struct ss_live_blocks held;
+	struct ss_held_blocks held;
 	int64_t bytes = 0;
 	uint32_t blocks = 0;
 
-	SS_TRY(ss_live_blocks_init(&held, &opened->subject, device, row, err));
+	SS_TRY(ss_held_blocks_init(&held, &opened->subject, device, row, err));
 	for (uint32_t i = 0; i < held.count; i++)
 		if (held.items[i].stack == stack) {
 			bytes += held.items[i].bytes;
 			blocks++;
 		}
-	ss_live_blocks_release(&held);
+	ss_held_blocks_release(&held);
 	ss_text_addf(out, ",\"%s_bytes\":%" PRId64 ",\"%s_blocks\":%" PRIu32, name, bytes, name,
 		     blocks);
 	return SS_OK;

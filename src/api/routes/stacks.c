@@ -9,7 +9,7 @@
 #include "api/viewer/spot.h"
 #include "base/sort.h"
 #include "memory/events/pools.h"
-#include "memory/holders/live_blocks.h"
+#include "memory/holders/held_blocks.h"
 
 /* Nobody reads more; all of them are counted. */
 #define STACKS_MAX 64
@@ -38,11 +38,11 @@ static bool stacks_is_at_line(const struct line_stacks *stacks, uint32_t stack)
 static enum ss_status stacks_add_held(struct line_stacks *stacks, int moment, uint32_t row,
 				      struct ss_error *err)
 {
-	struct ss_live_blocks held;
+	struct ss_held_blocks held;
 
-	SS_TRY(ss_live_blocks_init(&held, &stacks->opened->subject, stacks->device, row, err));
+	SS_TRY(ss_held_blocks_init(&held, &stacks->opened->subject, stacks->device, row, err));
 	for (uint32_t i = 0; i < held.count; i++) {
-		const struct ss_live_block *block = &held.items[i];
+		const struct ss_held_block *block = &held.items[i];
 
 		if (!stacks_is_at_line(stacks, block->stack))
 			continue;
@@ -50,7 +50,7 @@ static enum ss_status stacks_add_held(struct line_stacks *stacks, int moment, ui
 			ss_amount_add(stacks->sums[block->stack].bytes[moment], block->bytes);
 		stacks->sums[block->stack].blocks[moment]++;
 	}
-	ss_live_blocks_release(&held);
+	ss_held_blocks_release(&held);
 	return SS_OK;
 }
 

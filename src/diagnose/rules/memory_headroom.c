@@ -11,7 +11,7 @@
  */
 #include "diagnose/snapshot_findings.h"
 #include "memory/events/growth.h"
-#include "memory/holders/live_blocks.h"
+#include "memory/holders/held_blocks.h"
 
 /* As in the TensorBoard plugin. */
 #define FULL_SHARE 0.9
@@ -108,16 +108,16 @@ static enum ss_status memory_headroom_look(struct ss_rule_context *context, stru
 static enum ss_status headroom_sum_peak(const struct ss_rule_memory_context *context,
 					int64_t bytes[SS_PURPOSE_COUNT], struct ss_error *err)
 {
-	struct ss_live_blocks held;
+	struct ss_held_blocks held;
 
-	SS_TRY(ss_live_blocks_init(&held, context->subject, context->device,
+	SS_TRY(ss_held_blocks_init(&held, context->subject, context->device,
 				   context->device->peak_row, err));
 	for (uint32_t i = 0; i < held.count; i++) {
 		int64_t *sum = &bytes[held.items[i].purpose];
 
 		*sum = ss_amount_add(*sum, held.items[i].bytes);
 	}
-	ss_live_blocks_release(&held);
+	ss_held_blocks_release(&held);
 	return SS_OK;
 }
 

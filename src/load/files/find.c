@@ -42,6 +42,9 @@ bool ss_find_is_snapshot(const char *path)
 	return ss_string_ends_with(path, ".pickle") || ss_string_ends_with(path, ".pickle.gz");
 }
 
+/* Live numbers; stepscope.torch.live calls its files so. */
+#define LIVE_ENDING ".rows"
+
 bool ss_find_is_trace(const char *name)
 {
 	return ss_trace_format_ending(name, true) > 0 || ss_find_is_snapshot(name);
@@ -202,14 +205,17 @@ static enum ss_status search_add_unknown(struct path_search *search, const char 
 	return ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
 }
 
-/* Dumps of the flight recorder have no ending, only a rank; stack files have known names. */
-static bool find_is_dump(const char *path)
+/*
+ * Dumps of the flight recorder have no ending, only a rank; stack files and live numbers have
+ * known names.
+ */
+static bool find_is_beside(const char *path)
 {
 	char bytes[SS_PEEK_BYTES];
 	size_t length;
 	FILE *file;
 
-	if (ss_flight_stacks_is_name(path))
+	if (ss_flight_stacks_is_name(path) || ss_string_ends_with(path, LIVE_ENDING))
 		return true;
 	if (!ss_char_is_digit(path[strlen(path) - 1]))
 		return false;
@@ -235,7 +241,7 @@ static enum ss_status folder_take_name(struct path_search *search, const char *f
 	if (ss_text_failed(&path))
 		status = ss_fail_memory(err, "the list of files");
 	else if (!ss_find_is_trace(name) && lstat(path.data, &info) == 0 && S_ISREG(info.st_mode) &&
-		 !find_is_dump(path.data))
+		 !find_is_beside(path.data))
 		others_add_name(&search->others, name);
 	else
 		status = paths_add(out, search->arena, path.data, true, err);
@@ -305,7 +311,7 @@ static enum ss_status search_entry(struct path_search *search, const char *path,
 	if (stat(path, &info) != 0)
 		return search_add_unknown(search, path, err);
 	if (!S_ISDIR(info.st_mode) &&
-	    (!S_ISREG(info.st_mode) || !(ss_find_is_trace(name) || find_is_dump(path)))) {
+	    (!S_ISREG(info.st_mode) || !(ss_find_is_trace(name) || find_is_beside(path)))) {
 		others_add_name(&search->others, name);
 		return SS_OK;
 	}
@@ -537,4 +543,15 @@ enum ss_status ss_find_choose_packs(struct ss_paths *paths, struct ss_memory *me
 	ss_memory_free(memory, dropped, count);
 	paths->count = kept;
 	return status;
+}
+
+void ss_find_keep_live(struct ss_paths *paths)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < paths->count; i++)
+		if (!paths->items[i].from_folder ||
+		    ss_string_ends_with(paths->items[i].path, LIVE_ENDING))
+			paths->items[kept++] = paths->items[i];
+	paths->count = kept ? kept : paths->count;
 }

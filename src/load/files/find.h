@@ -51,6 +51,9 @@ bool ss_find_is_trace(const char *name);
  */
 size_t ss_find_stem(const char *path, bool derived);
 
+/* Of files that were found in folders, keeps those of live numbers; all if there are none. */
+void ss_find_keep_live(struct ss_paths *paths);
+
 /* True for the name of a packed trace. */
 bool ss_find_is_pack(const char *path);
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "hang/load/flight.h"
+#include "live/live.h"
 #include "load/files/find.h"
 #include "trace/args.h"
 #include "trace/formats.h"
@@ -41,6 +42,8 @@ static enum ss_status redact_source(struct ss_redactor *redactor, struct ss_sour
 	if (ss_flight_is_dump(next, length))
 		return ss_fail(err, SS_ERR_USAGE,
 			       "dumps of the flight recorder cannot be redacted");
+	if (ss_live_is_file(next, length))
+		return ss_fail(err, SS_ERR_USAGE, "live numbers cannot be redacted");
 	format = ss_trace_format_of(next, length);
 	if (format && !format->is_json)
 		return ss_fail(err, SS_ERR_USAGE, "%s",
@@ -519,7 +522,8 @@ const char *ss_foreign_file(const char *bytes, size_t length, const char *name, 
 	size_t at = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
 	const char *what;
 
-	if ((format && !format->matches_loosely) || ss_flight_is_dump(bytes, length))
+	if ((format && !format->matches_loosely) || ss_flight_is_dump(bytes, length) ||
+	    ss_live_is_file(bytes, length))
 		return NULL;
 	what = foreign_by_magic(bytes, length);
 	if (what)

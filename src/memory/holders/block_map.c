@@ -164,7 +164,7 @@ SS_COMPARATOR(map_edge_compare, struct map_edge, SS_ASCENDING(address))
 
 SS_COMPARATOR(map_block_compare, struct ss_map_block, SS_ASCENDING(address))
 
-/* The purpose of old blocks is that of the end; ss_live_blocks_init() has both, too. */
+/* The purpose of old blocks is that of the end; ss_held_blocks_init() has both, too. */
 static bool collect_used(struct map_making *work)
 {
 	const struct ss_snapshot_events *events = &work->subject->snapshot->events;

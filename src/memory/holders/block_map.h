@@ -9,7 +9,7 @@
 #ifndef SS_MEMORY_HOLDERS_BLOCK_MAP_H
 #define SS_MEMORY_HOLDERS_BLOCK_MAP_H
 
-#include "memory/holders/live_blocks.h"
+#include "memory/holders/held_blocks.h"
 
 struct ss_map_block {
 	uint64_t address;

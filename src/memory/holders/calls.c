@@ -241,7 +241,7 @@ struct call_share {
 
 struct call_counting {
 	const struct ss_snapshot_subject *subject;
-	const struct ss_live_blocks *held;
+	const struct ss_held_blocks *held;
 	struct call_state *states;  /* per line */
 	struct ss_pointer_map seen; /* line and what is inside of it: the run it was last in */
 	struct call_share *shares;
@@ -334,7 +334,7 @@ static bool call_enter(struct call_counting *counting, struct call_state *state,
 }
 
 /* Charges a held block to all calls on its stack. */
-static bool count_block(struct call_counting *counting, const struct ss_live_block *block)
+static bool count_block(struct call_counting *counting, const struct ss_held_block *block)
 {
 	struct call_level levels[DEPTH_MAX];
 	uint32_t count = find_levels(counting->subject, block->stack, levels, DEPTH_MAX);
@@ -404,7 +404,7 @@ static void call_finish(struct call_state *state, uint32_t least)
 
 static bool calls_count_blocks(struct call_counting *counting)
 {
-	const struct ss_live_blocks *held = counting->held;
+	const struct ss_held_blocks *held = counting->held;
 
 	for (uint32_t i = 0; i < held->count; i++)
 		if (held->items[i].purpose == SS_PURPOSE_ACTIVATION &&
@@ -485,7 +485,7 @@ static enum ss_status try_checkpoints(struct ss_calls *calls,
 
 enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_subject *subject,
 			     const struct ss_device_memory *device,
-			     const struct ss_live_blocks *held, struct ss_error *err)
+			     const struct ss_held_blocks *held, struct ss_error *err)
 {
 	struct call_counting counting = { .subject = subject, .held = held };
 	size_t stacks = (size_t)subject->snapshot->stacks.count + 1;

@@ -16,7 +16,7 @@
 #ifndef SS_MEMORY_HOLDERS_CALLS_H
 #define SS_MEMORY_HOLDERS_CALLS_H
 
-#include "memory/holders/live_blocks.h"
+#include "memory/holders/held_blocks.h"
 
 struct ss_call {
 	uint32_t line;  /* or module: id in ss_snapshot_places.texts */
@@ -39,7 +39,7 @@ struct ss_calls {
 SS_MUST_USE
 enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_subject *subject,
 			     const struct ss_device_memory *device,
-			     const struct ss_live_blocks *held, struct ss_error *err);
+			     const struct ss_held_blocks *held, struct ss_error *err);
 void ss_calls_release(struct ss_calls *calls);
 
 /*

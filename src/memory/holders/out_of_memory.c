@@ -34,7 +34,7 @@ bool ss_out_of_memory_has_expandable(const struct ss_snapshot *snapshot)
 }
 
 /* What lines that leak had kept by then; -1: no memory. */
-static int64_t leaked_before(const struct ss_retained *retained, const struct ss_live_blocks *held,
+static int64_t leaked_before(const struct ss_retained *retained, const struct ss_held_blocks *held,
 			     const struct ss_snapshot_places *spots)
 {
 	size_t count = (size_t)spots->texts.count + 1;
@@ -47,7 +47,7 @@ static int64_t leaked_before(const struct ss_retained *retained, const struct ss
 	for (uint32_t i = 0; i < retained->count && retained->lines[i].leak_steps; i++)
 		leaks[retained->lines[i].line] = 1;
 	for (uint32_t i = 0; i < held->count; i++) {
-		const struct ss_live_block *block = &held->items[i];
+		const struct ss_held_block *block = &held->items[i];
 
 		/* what the running step made may still be needed */
 		if (block->row != SS_NO_ROW && leaks[spots->line[block->stack]] &&
@@ -95,14 +95,14 @@ enum ss_status ss_out_of_memory_find(const struct ss_snapshot_subject *subject,
 				     struct ss_error *err)
 {
 	const struct ss_snapshot_events *events = &subject->snapshot->events;
-	struct ss_live_blocks held;
+	struct ss_held_blocks held;
 	struct ss_retained retained;
 	enum ss_status status;
 
 	*out = (struct ss_out_of_memory){ .oom = oom,
 					  .asked_bytes = events->bytes[oom->row],
 					  .device_free_bytes = (int64_t)events->address[oom->row] };
-	SS_TRY(ss_live_blocks_init(&held, subject, device, oom->row, err));
+	SS_TRY(ss_held_blocks_init(&held, subject, device, oom->row, err));
 	for (uint32_t i = 0; i < held.count; i++) {
 		int64_t *bytes = &out->purpose_bytes[held.items[i].purpose];
 
@@ -117,6 +117,6 @@ enum ss_status ss_out_of_memory_find(const struct ss_snapshot_subject *subject,
 		if (out->leaked_bytes < 0)
 			status = ss_fail_memory(err, "what is kept");
 	}
-	ss_live_blocks_release(&held);
+	ss_held_blocks_release(&held);
 	return status;
 }

@@ -10,7 +10,7 @@
 #ifndef SS_MEMORY_HOLDERS_OUT_OF_MEMORY_H
 #define SS_MEMORY_HOLDERS_OUT_OF_MEMORY_H
 
-#include "memory/holders/live_blocks.h"
+#include "memory/holders/held_blocks.h"
 
 enum ss_out_of_memory_cause {
 	SS_OOM_UNKNOWN,   /* what was free is not known */

@@ -8,7 +8,7 @@
 
 #include "base/sort.h"
 #include "memory/events/pools.h"
-#include "memory/holders/live_blocks.h"
+#include "memory/holders/held_blocks.h"
 
 static const struct ss_column columns[] = {
 	{ "line", SS_COLUMN_TEXT, "source line that allocated it; empty: no stack", 0 },
@@ -53,7 +53,7 @@ static uint32_t diff_line_of(struct diff_counting *work, const struct ss_snapsho
 }
 
 static bool diff_add_block(struct diff_counting *work, const struct ss_snapshot_subject *subject,
-			   const struct ss_live_block *block, int side)
+			   const struct ss_held_block *block, int side)
 {
 	uint32_t id = diff_line_of(work, subject, block->stack);
 
@@ -76,9 +76,9 @@ static enum ss_status diff_add_side(struct diff_counting *work,
 	if (!SS_ALLOC(&scratch, work->known, (size_t)subject->snapshot->stacks.count + 1))
 		return ss_fail_memory(err, "the lines");
 	for (uint32_t i = 0; i < subject->history->device_count; i++) {
-		SS_OWNED(ss_live_blocks_release) struct ss_live_blocks held = { 0 };
+		SS_OWNED(ss_held_blocks_release) struct ss_held_blocks held = { 0 };
 
-		SS_TRY(ss_live_blocks_init(&held, subject, &subject->history->devices[i],
+		SS_TRY(ss_held_blocks_init(&held, subject, &subject->history->devices[i],
 					   SS_LIVE_AT_END, err));
 		for (uint32_t k = 0; k < held.count; k++)
 			if (!diff_add_block(work, subject, &held.items[k], side))

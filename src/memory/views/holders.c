@@ -36,13 +36,13 @@ static const struct ss_column columns[] = {
 struct holder_listing {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
-	struct ss_live_blocks held[2]; /* at the peak, at the end */
+	struct ss_held_blocks held[2]; /* at the peak, at the end */
 	struct ss_holders tally;
 	struct ss_calls calls;
 	uint8_t *purpose; /* per id: of the largest block */
 };
 
-static uint32_t holder_id(const struct holder_listing *work, const struct ss_live_block *block)
+static uint32_t holder_id(const struct holder_listing *work, const struct ss_held_block *block)
 {
 	switch (work->subject->group) {
 	case BY_STACK:
@@ -70,7 +70,7 @@ static void holders_sum(struct holder_listing *work)
 {
 	for (int moment = 0; moment < 2; moment++)
 		for (uint32_t i = 0; i < work->held[moment].count; i++) {
-			const struct ss_live_block *block = &work->held[moment].items[i];
+			const struct ss_held_block *block = &work->held[moment].items[i];
 			uint32_t id = holder_id(work, block);
 
 			if (block->bytes > work->tally.rows[id].largest_bytes)
@@ -180,8 +180,8 @@ static enum ss_status holders_run_device(struct holder_listing *work, struct ss_
 {
 	uint32_t moment = work->device->count ? work->device->peak_row : SS_LIVE_AT_END;
 
-	SS_TRY(ss_live_blocks_init(&work->held[0], work->subject, work->device, moment, err));
-	SS_TRY(ss_live_blocks_init(&work->held[1], work->subject, work->device, SS_LIVE_AT_END,
+	SS_TRY(ss_held_blocks_init(&work->held[0], work->subject, work->device, moment, err));
+	SS_TRY(ss_held_blocks_init(&work->held[1], work->subject, work->device, SS_LIVE_AT_END,
 				   err));
 	return work->subject->group == BY_CALL ? holders_add_calls(work, out, err)
 					       : holders_add_sums(work, scratch, out, err);
@@ -202,8 +202,8 @@ static enum ss_status holders_run(const struct ss_snapshot_subject *subject, str
 		status = holders_run_device(&work, &scratch, out, err);
 		ss_holders_release(&work.tally);
 		ss_calls_release(&work.calls);
-		ss_live_blocks_release(&work.held[0]);
-		ss_live_blocks_release(&work.held[1]);
+		ss_held_blocks_release(&work.held[0]);
+		ss_held_blocks_release(&work.held[1]);
 	}
 	ss_snapshot_notes(subject, out);
 	return status;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "memory/events/pools.h"
-#include "memory/holders/live_blocks.h"
+#include "memory/holders/held_blocks.h"
 
 enum snapshot_timeline_group { COARSE, FINE, ALL, BY_LINE, BY_STACK };
 
@@ -275,15 +275,15 @@ static enum ss_status timeline_find_slots(struct timeline_drawing *work, struct 
 	const struct ss_snapshot_subject *subject = work->subject;
 	uint32_t stacks = subject->snapshot->stacks.count;
 	uint32_t count = subject->group == BY_STACK ? stacks : subject->spots->texts.count;
-	struct ss_live_blocks held;
+	struct ss_held_blocks held;
 	struct ss_holders tally;
 
 	if (!SS_ALLOC(scratch, work->slot_of_stack, (size_t)stacks + 1))
 		return ss_fail_memory(err, "the lines");
 	memset(work->slot_of_stack, LINES, (size_t)stacks + 1);
-	SS_TRY(ss_live_blocks_init(&held, subject, work->device, work->device->peak_row, err));
+	SS_TRY(ss_held_blocks_init(&held, subject, work->device, work->device->peak_row, err));
 	if (!ss_holders_init(&tally, held.memory, count)) {
-		ss_live_blocks_release(&held);
+		ss_held_blocks_release(&held);
 		return ss_fail_memory(err, "the lines");
 	}
 	for (uint32_t i = 0; i < held.count; i++)
@@ -294,7 +294,7 @@ static enum ss_status timeline_find_slots(struct timeline_drawing *work, struct 
 		timeline_name_slot(work, i, tally.rows[i].id);
 	work->slot_names[LINES] = "(other)";
 	ss_holders_release(&tally);
-	ss_live_blocks_release(&held);
+	ss_held_blocks_release(&held);
 	return SS_OK;
 }
 

@@ -214,6 +214,21 @@ class Views:
         _Text = None,
     ) -> Table:
         """How far each process group came, from flight recorder dumps."""
+    def live_changes(
+        self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None, sort:
+        _Text = None,
+    ) -> Table:
+        """From which step on steps take another time, from live numbers."""
+    def live_ranks(
+        self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None, sort:
+        _Text = None,
+    ) -> Table:
+        """Where each rank of a running job is, from live numbers."""
+    def live_steps(
+        self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None,
+        group: _Text = None, sort: _Text = None,
+    ) -> Table:
+        """Steps of a running job by minute, from live numbers."""
     def critical_path(
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None,
         group: _Text = None, sort: _Text = None,

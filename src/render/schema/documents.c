@@ -362,6 +362,7 @@ const struct ss_document_form ss_document_forms[] = {
 	  verdict, &ss_findings_view },
 	{ "overview", "A report: how busy the GPUs are, and where step time goes", report, NULL },
 	{ "hang", "A report: who lets the others wait, from flight recorder dumps", report, NULL },
+	{ "live", "A report: a running job, from live numbers", report, NULL },
 	{ "info", "A report: what the files contain", report, NULL },
 	{ "snapshot", "A report: memory of a snapshot or trace", report, NULL },
 	{ "compare", "stepscope diff: what changed between two runs", comparison, NULL },

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,31 @@ def test_cost_on_the_training_thread(inside, tmp_path):
     print({name: f"{each:.0f} ms" for name, each in cpu.items()})
     assert cpu["ours"] < 1.1 * cpu["tensorboard"]  # the rest is noise of a busy machine
     assert cpu["ours"] < cpu["tensorboard_gzip"]
+
+
+def test_a_slowdown_is_recorded_on_all_ranks(inside, tmp_path):
+    """From step 1200 on rank 2 is slow: all ranks record the same three steps, the command reads
+    rows and traces."""
+    done = inside(tmp_path, "live.py", 1200, 3000, 5)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert said["asked_after_s"] > 0 and "instead of" in said["request"]["why"], said
+    folder = tmp_path / "live"
+    rows = sorted(path.name for path in folder.iterdir() if path.suffix == ".rows")
+    assert [name.split(".")[1] for name in rows] == [f"rank0000{rank}" for rank in range(4)]
+    first = said["request"]["first"]
+    for path in folder.glob("*.rows"):
+        data = path.read_bytes()
+        steps = [struct.unpack_from("<Q11I", data, at) for at in range(136, len(data), 52)]
+        assert [row[1] for row in steps] == list(range(2, 3001))
+        recorded = [row[1] for row in steps if row[7] & 1]
+        # the baseline and the slowdown, each with a step of warmup
+        assert recorded[-4:] == list(range(first - 1, first + 3)), recorded
+    traces = list((folder / "traces").iterdir())
+    assert len(traces) == 8, traces  # two recordings
+    table = subprocess.run([STEPSCOPE, "steps", folder, "--format", "json"], capture_output=True,
+                           text=True, check=True)
+    assert len(json.loads(table.stdout)["rows"]) >= 4 * 2999
 
 
 def test_requests_of_a_server(inside, tmp_path):

@@ -232,6 +232,21 @@ export const VIEWS = {
 		called_by_all: "id", pending: "id", operation: "text", waiting: "count",
 		absent: "count", absent_ranks: "text",
 	},
+	"live-changes": {
+		rank: "id", step: "id", time: "text", before_ns: "ns", after_ns: "ns",
+		change_percent: "percent", part: "text", part_before_ns: "ns", part_after_ns: "ns",
+		sentence: "text",
+	},
+	"live-ranks": {
+		rank: "id", host: "text", step: "id", behind: "count", silent_ns: "ns",
+		step_ns: "ns", data_ns: "ns", gc_ns: "ns", optimizer_ns: "ns", gpu_ns: "ns",
+		steps: "count", job: "text", begin_ns: "ns",
+	},
+	"live-steps": {
+		rank: "id", time: "text", step: "id", steps: "count", ranks: "count", step_ns: "ns",
+		longest_ns: "ns", longest_rank: "id", data_ns: "ns", longest_data_ns: "ns",
+		longest_data_rank: "id", gc_ns: "ns", gpu_ns: "ns", recorded: "count",
+	},
 	"critical-path": {
 		rank: "id", part: "text", name: "text", path_ns: "ns", path_percent: "percent",
 		pieces: "count", longest_ns: "ns", at_ns: "ns", step: "id", longest_rank: "id",
@@ -354,6 +369,9 @@ export interface ClocksRow extends RowOf<"clocks"> {}
 export interface HangCausesRow extends RowOf<"hang-causes"> {}
 export interface HangRanksRow extends RowOf<"hang-ranks"> {}
 export interface HangGroupsRow extends RowOf<"hang-groups"> {}
+export interface LiveChangesRow extends RowOf<"live-changes"> {}
+export interface LiveRanksRow extends RowOf<"live-ranks"> {}
+export interface LiveStepsRow extends RowOf<"live-steps"> {}
 export interface CriticalPathRow extends RowOf<"critical-path"> {}
 export interface PlacesRow extends RowOf<"places"> {}
 export interface SnapshotFindingsRow extends RowOf<"snapshot-findings"> {}

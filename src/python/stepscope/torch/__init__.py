@@ -12,12 +12,14 @@ Nothing here raises in the loop: what goes wrong becomes a warning, and training
 """
 
 from ._flight import flight_recorder
+from ._live import live
 from ._memory import memory_snapshot
 from ._profile import profile, trace_handler
 from ._requests import profile_requests
 
 __all__ = [
     "flight_recorder",
+    "live",
     "memory_snapshot",
     "profile",
     "profile_requests",

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * live_blocks.c - the blocks in use at a moment, found in one pass over the events.
+ * held_blocks.c - the blocks in use at a moment, found in one pass over the events.
  */
-#include "memory/holders/live_blocks.h"
+#include "memory/holders/held_blocks.h"
 
 #include <string.h>
 
 #include "base/sort.h"
 #include "memory/events/pools.h"
 
-static bool live_blocks_add(struct ss_live_blocks *held, struct ss_live_block block)
+static bool held_blocks_add(struct ss_held_blocks *held, struct ss_held_block block)
 {
 	if (!SS_GROW(held->memory, held->items, held->capacity, held->count))
 		return false;
@@ -17,14 +17,14 @@ static bool live_blocks_add(struct ss_live_blocks *held, struct ss_live_block bl
 	return true;
 }
 
-static bool live_blocks_add_old(struct ss_live_blocks *held,
+static bool held_blocks_add_old(struct ss_held_blocks *held,
 				const struct ss_snapshot_subject *subject,
 				const struct ss_old_block *old)
 {
 	const struct ss_snapshot *snapshot = subject->snapshot;
 
-	return live_blocks_add(held,
-			       (struct ss_live_block){
+	return held_blocks_add(held,
+			       (struct ss_held_block){
 				       .bytes = old->bytes,
 				       .requested_bytes = old->requested_bytes,
 				       .stack = old->block == SS_NO_ID
@@ -37,7 +37,7 @@ static bool live_blocks_add_old(struct ss_live_blocks *held,
 }
 
 /* If the events do not lead to the end of the file: what its segments hold. */
-static bool live_blocks_add_segments(struct ss_live_blocks *held,
+static bool held_blocks_add_segments(struct ss_held_blocks *held,
 				     const struct ss_snapshot_subject *subject,
 				     const struct ss_device_memory *device)
 {
@@ -56,7 +56,7 @@ static bool live_blocks_add_segments(struct ss_live_blocks *held,
 						    SS_NO_ROW, index };
 
 			if (block->state != SS_BLOCK_INACTIVE &&
-			    !live_blocks_add_old(held, subject, &old))
+			    !held_blocks_add_old(held, subject, &old))
 				return false;
 		}
 	}
@@ -64,7 +64,7 @@ static bool live_blocks_add_segments(struct ss_live_blocks *held,
 }
 
 /* Blocks allocated up to the moment and not freed by then. */
-static bool live_blocks_add_allocated(struct ss_live_blocks *held,
+static bool held_blocks_add_allocated(struct ss_held_blocks *held,
 				      const struct ss_snapshot_subject *subject,
 				      const struct ss_device_memory *device, uint32_t moment)
 {
@@ -82,8 +82,8 @@ static bool live_blocks_add_allocated(struct ss_live_blocks *held,
 		if (events->action[row] != SS_ACTION_ALLOC || freed < end ||
 		    ss_history_is_loose(history, row))
 			continue;
-		if (!live_blocks_add(held,
-				     (struct ss_live_block){
+		if (!held_blocks_add(held,
+				     (struct ss_held_block){
 					     .bytes = history->bytes[row],
 					     .requested_bytes = events->bytes[row],
 					     .stack = events->stack[row],
@@ -97,7 +97,7 @@ static bool live_blocks_add_allocated(struct ss_live_blocks *held,
 }
 
 /* Amounts without known blocks become one block. */
-static bool live_blocks_add_loose(struct ss_live_blocks *held,
+static bool held_blocks_add_loose(struct ss_held_blocks *held,
 				  const struct ss_snapshot_subject *subject,
 				  const struct ss_device_memory *device, uint32_t moment)
 {
@@ -107,13 +107,13 @@ static bool live_blocks_add_loose(struct ss_live_blocks *held,
 		return true;
 	bytes = ss_history_loose_bytes(subject->history, device, moment);
 	return bytes <= 0 ||
-	       live_blocks_add(held, (struct ss_live_block){ .bytes = bytes,
+	       held_blocks_add(held, (struct ss_held_block){ .bytes = bytes,
 							     .requested_bytes = bytes,
 							     .row = SS_NO_ROW,
 							     .purpose = SS_PURPOSE_UNKNOWN });
 }
 
-enum ss_status ss_live_blocks_init(struct ss_live_blocks *held,
+enum ss_status ss_held_blocks_init(struct ss_held_blocks *held,
 				   const struct ss_snapshot_subject *subject,
 				   const struct ss_device_memory *device, uint32_t row,
 				   struct ss_error *err)
@@ -122,25 +122,25 @@ enum ss_status ss_live_blocks_init(struct ss_live_blocks *held,
 			     !device->traced;
 	bool whole = true;
 
-	*held = (struct ss_live_blocks){ .memory = subject->history->memory };
+	*held = (struct ss_held_blocks){ .memory = subject->history->memory };
 	for (uint32_t i = 0; i < device->old_count && whole && !from_segments; i++) {
 		const struct ss_old_block *old = &device->old[i];
 		bool is_there = old->freed_row == SS_NO_ROW || row == SS_NO_ROW ||
 				(row != SS_LIVE_AT_END && old->freed_row > row);
 
-		whole = !is_there || live_blocks_add_old(held, subject, old);
+		whole = !is_there || held_blocks_add_old(held, subject, old);
 	}
-	whole = whole && live_blocks_add_loose(held, subject, device, row);
+	whole = whole && held_blocks_add_loose(held, subject, device, row);
 	if (whole)
-		whole = from_segments ? live_blocks_add_segments(held, subject, device)
-				      : live_blocks_add_allocated(held, subject, device, row);
+		whole = from_segments ? held_blocks_add_segments(held, subject, device)
+				      : held_blocks_add_allocated(held, subject, device, row);
 	if (whole)
 		return SS_OK;
-	ss_live_blocks_release(held);
+	ss_held_blocks_release(held);
 	return ss_fail_memory(err, "the blocks in use");
 }
 
-void ss_live_blocks_release(struct ss_live_blocks *held)
+void ss_held_blocks_release(struct ss_held_blocks *held)
 {
 	SS_FREE(held->memory, held->items, held->capacity);
 	held->items = NULL;

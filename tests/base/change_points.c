@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "check/change_points.h"
+#include "base/change_points.h"
 
 #define RUNS_MAX 1000
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * live_blocks.h - the blocks in use at a moment, and sums over them.
+ * held_blocks.h - the blocks in use at a moment, and sums over them.
  */
-#ifndef SS_MEMORY_HOLDERS_LIVE_BLOCKS_H
-#define SS_MEMORY_HOLDERS_LIVE_BLOCKS_H
+#ifndef SS_MEMORY_HOLDERS_HELD_BLOCKS_H
+#define SS_MEMORY_HOLDERS_HELD_BLOCKS_H
 
 #include "memory/subject.h"
 
-struct ss_live_block {
+struct ss_held_block {
 	int64_t bytes, requested_bytes;
 	uint32_t stack;
 	uint32_t row;    /* of its allocation; SS_NO_ROW: before the events */
 	uint8_t purpose; /* enum ss_purpose */
 };
 
-struct ss_live_blocks {
+struct ss_held_blocks {
 	struct ss_memory *memory;
-	struct ss_live_block *items; /* those from before first, then by time */
+	struct ss_held_block *items; /* those from before first, then by time */
 	uint32_t count, capacity;
 };
 
@@ -28,11 +28,11 @@ struct ss_live_blocks {
  * SS_LIVE_AT_END: at the end, as the file has it.
  */
 SS_MUST_USE
-enum ss_status ss_live_blocks_init(struct ss_live_blocks *held,
+enum ss_status ss_held_blocks_init(struct ss_held_blocks *held,
 				   const struct ss_snapshot_subject *subject,
 				   const struct ss_device_memory *device, uint32_t row,
 				   struct ss_error *err);
-void ss_live_blocks_release(struct ss_live_blocks *held);
+void ss_held_blocks_release(struct ss_held_blocks *held);
 
 /* Sums by a number (a line, a stack, a purpose), at two moments. */
 struct ss_holder {

@@ -2,11 +2,11 @@
 /*
  * change_points.c - binary segmentation of a series with single odd values.
  */
-#include "check/change_points.h"
+#include "base/change_points.h"
 
 #include <math.h>
 
-#include "check/noise.h"
+#include "base/median.h"
 
 /*
  * The largest score of n splits of normal noise is about sqrt(2 ln n). On top of that: less than
@@ -34,7 +34,7 @@ static double series_median(const struct value_series *series, uint32_t from, ui
 {
 	for (uint32_t i = from; i < to; i++)
 		series->scratch[i - from] = series->values[i];
-	return ss_noise_median(series->scratch, to - from);
+	return ss_median_double(series->scratch, to - from);
 }
 
 /* Smooths the values, and estimates their noise and the score that a change must exceed. */
@@ -53,7 +53,7 @@ static void series_prepare(struct value_series *series)
 	}
 	for (uint32_t i = 0; i + 1 < count; i++)
 		series->scratch[i] = fabs(values[i + 1] - values[i]);
-	series->noise = 1.4826 / sqrt(2) * ss_noise_median(series->scratch, count - 1);
+	series->noise = 1.4826 / sqrt(2) * ss_median_double(series->scratch, count - 1);
 	level = fabs(series_median(series, 0, count));
 	series->noise = fmax(series->noise, NOISE_SHARE_MIN * level);
 	series->score_min = sqrt(2 * log((double)count)) + SCORE_MARGIN;

@@ -9,8 +9,8 @@
  * changes of the level are not part of it. A split counts if it exceeds the largest that noise
  * has in a series of this length, and a share of the level. A single odd run is no change.
  */
-#ifndef SS_CHECK_CHANGE_POINTS_H
-#define SS_CHECK_CHANGE_POINTS_H
+#ifndef SS_BASE_CHANGE_POINTS_H
+#define SS_BASE_CHANGE_POINTS_H
 
 #include "base/memory.h"
 

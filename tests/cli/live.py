@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the command `live` on rows that the recorder's own writer wrote.
+
+    tests/cli/live.py STEPSCOPE
+"""
+
+import importlib.util
+import json
+import os
+import pathlib
+import pty
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+STEPSCOPE = sys.argv[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BEGIN_NS = 1_790_000_000 * 10**9
+failed = 0
+
+
+def check(holds, what):
+    global failed
+    failed += not holds
+    if not holds:
+        print(f"live: {what}")
+
+
+def rows_module():
+    """The recorder's writer, without PyTorch."""
+    path = ROOT / "src/python/stepscope/torch/_rows.py"
+    spec = importlib.util.spec_from_file_location("rows", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+ROWS = rows_module()
+
+
+def write(folder, rank, steps, slow_from=0, waits=False):
+    """A rank whose steps are 6 ms longer from a step on; `waits`: for data."""
+    chance = random.Random(rank)
+    file = ROWS.RowFile(str(folder), (rank, 4, "node1", "nightly", BEGIN_NS), rows=4096)
+    now, rows = BEGIN_NS // 1000, []
+    for step in range(1, steps + 1):
+        slow = 6000 if slow_from and step >= slow_from else 0
+        length = 20_000 + chance.randrange(400) + slow + (800_000 if step % 500 == 0 else 0)
+        now += length
+        rows.append(ROWS.ROW.pack(now, step, length, 100 + slow * waits, 0, 900, ROWS.UNKNOWN,
+                                  0, 0, 0, 0, 0))  # fmt: skip
+    file.add(rows)
+    file.close()
+    # several files of one process have one name
+    os.rename(file.path, folder / f"live.rank{rank:05d}.node1.77.rows")
+
+
+def run(*arguments):
+    done = subprocess.run([STEPSCOPE, *map(str, arguments)], capture_output=True, text=True,
+                          check=False, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check_change(folder):
+    for rank in range(4):
+        write(folder, rank, 6000, slow_from=3000, waits=rank == 2)
+    # a trace beside the rows is not read
+    (folder / "rank0.json").write_text('{"traceEvents": [')
+    code, out, err = run("live", folder)
+    check(code == 0 and not err, f"it ends with {code}: {err}")
+    words = " ".join(out.split())
+    check("Job nightly: 4 ranks at step 6000" in words, out)
+    check("waiting for data takes 6.1 ms instead of 0.1 ms on rank 2." in words, out)
+    code, out, _ = run("live-changes", folder, "--format", "json")
+    (change,) = json.loads(out)["rows"]
+    names = [column["name"] for column in json.loads(out)["columns"]]
+    change = dict(zip(names, change)) if isinstance(change, list) else change
+    check(change["rank"] == 2 and abs(change["step"] - 3000) <= 32, change)
+    code, out, _ = run("live-steps", folder, "--group", "rank", "--format", "csv")
+    check(code == 0 and len(out.splitlines()) == 1 + 4 * 2, out)
+
+
+def check_healthy(folder):
+    for rank in range(2):
+        write(folder, rank, 9000)
+    code, out, _ = run("live-changes", folder)
+    check(code == 0 and "Steps take as long as they did." in out, out)
+    # the plain command names the one that reads them
+    code, out, err = run(folder)
+    check(code == 1 and "only live numbers; use 'stepscope live'" in err, out + err)
+    code, out, err = run("live", folder / "live.rank00001.node1.77.rows")
+    check(code == 0 and "3 more without a file here" in " ".join(out.split()), out + err)
+
+
+def check_empty(folder):
+    code, _, err = run("live", folder)
+    check(code == 1 and err.count("\n") == 1, err)
+
+
+def check_follow(folder):
+    """On a terminal it is shown again, until Ctrl-C ends it without an error."""
+    write(folder, 0, 300)
+    master, slave = pty.openpty()
+    shown = subprocess.Popen([STEPSCOPE, "live", folder, "--follow"], stdout=slave, stderr=slave)
+    os.close(slave)
+    seen, begin = b"", time.monotonic()
+    while seen.count(b"\033[2J") < 2 and time.monotonic() - begin < 100:
+        seen += os.read(master, 4096)
+    shown.send_signal(signal.SIGINT)
+    check(shown.wait(60) in (0, 130), f"it ends with {shown.returncode}")
+    check(seen.count(b"at step 300") >= 1, seen)
+    os.close(master)
+
+
+for test in (check_change, check_healthy, check_empty, check_follow):
+    with tempfile.TemporaryDirectory() as place:
+        test(pathlib.Path(place))
+print(f"live: {failed} failed")
+sys.exit(failed > 0)

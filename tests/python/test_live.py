@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Live numbers without PyTorch: when a change is told, the file of rows, requests from outside."""
+
+import json
+import random
+import struct
+import time
+
+import pytest
+from stepscope.torch import _asked, _rows
+from stepscope.torch._detect import BLOCK, SURE_S, Detector
+
+
+def series(seed, level, noise, length, pause_every=0):
+    """Seconds of steps: a level with noise, a long tail, and a pause now and then."""
+    draw = random.Random(seed)
+    for i in range(length):
+        seconds = level * (1 + draw.gauss(0, noise))
+        if draw.random() < 0.02:
+            seconds *= draw.uniform(1, 4)
+        if pause_every and i % pause_every == pause_every - 1:
+            seconds += 30 * level
+        yield max(1e-4, seconds)
+
+
+def changes(*parts):
+    detector, found, now = Detector(), [], 0.0
+    for part in parts:
+        for seconds in part:
+            now += seconds
+            changed = detector.step(seconds)
+            if changed:
+                found.append((now, *changed))
+    return found
+
+
+@pytest.mark.parametrize("noise", [0.002, 0.01, 0.05, 0.2])
+@pytest.mark.parametrize("pause_every", [0, 100, 37])
+def test_healthy_jobs_are_silent(noise, pause_every):
+    for seed in range(4):
+        assert not changes(series(seed, 0.1, noise, 20_000, pause_every))
+
+
+@pytest.mark.parametrize(("noise", "factor"), [(0.002, 1.1), (0.01, 1.1), (0.05, 1.2), (0.2, 1.5)])
+def test_slowdowns_are_told_once_and_soon(noise, factor):
+    for seed in range(8):
+        before = list(series(seed, 0.1, noise, 5_000, 100))
+        after = series(seed + 100, 0.1 * factor, noise, 5_000, 100)
+        found = changes(before, after)
+        assert len(found) == 1, found
+        when, was, now = found[0]
+        assert was == pytest.approx(0.1, rel=0.05) and now == pytest.approx(0.1 * factor, rel=0.08)
+        waited = when - sum(before)
+        assert 0 < waited < SURE_S + 5 * BLOCK * 0.1 * factor * 2
+
+
+def test_steps_that_become_faster_are_not_told():
+    assert not changes(series(1, 0.1, 0.01, 5_000), series(2, 0.05, 0.01, 5_000))
+
+
+def test_rows_wrap_around(tmp_path):
+    file = _rows.RowFile(str(tmp_path), (3, 8, "node1", "job é", time.time_ns()), rows=10)
+    for first in range(0, 25, 5):
+        file.add([_rows.ROW.pack(first + i, *range(11)) for i in range(5)])
+    file.close()
+    data = (tmp_path / file.path).read_bytes()
+    head = _rows.HEADER.unpack_from(data)
+    assert head[0] == _rows.MAGIC and head[2:8] == (136, 52, 10, 3, 8, head[7])
+    assert head[10].rstrip(b"\0").decode() == "node1"
+    assert struct.unpack_from("<Q", data, 128) == (25,)
+    times = [_rows.ROW.unpack_from(data, 136 + 52 * i)[0] for i in range(10)]
+    assert times == [20, 21, 22, 23, 24, 15, 16, 17, 18, 19] and len(data) == 136 + 520
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{", "[" * 5000, '{"first": 5}', '{"first": true, "steps": 3}',
+     '{"first": -1, "steps": 3}', '{"first": 5, "steps": 1000}', '{"first": 1e3, "steps": 3}'],
+)
+def test_requests_that_make_no_sense(tmp_path, text):
+    requests = _asked.Requests(str(tmp_path))
+    (tmp_path / "request.json").write_text(text)
+    assert requests.look() is None and requests.look() is None
+
+
+def test_requests_are_answered_once(tmp_path):
+    _asked.ask(str(tmp_path), 10, 3, "before")
+    requests = _asked.Requests(str(tmp_path))
+    assert requests.look() is None  # asked before this process began
+    _asked.ask(str(tmp_path), 20, 3, "why")
+    request = requests.look()
+    assert request["first"] == 20 and request["why"] == "why" and requests.look() is None
+    assert json.loads((tmp_path / "request.json").read_text())["steps"] == 3
+    assert [path.name for path in tmp_path.iterdir()] == ["request.json"]
+
+
+def test_limits(monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    limits = _asked.Limits(3, 1800)
+    taken = []
+    for _ in range(200):
+        taken.append(limits.take())
+        now[0] += 600
+    assert sum(taken[:144]) == 3 and not any(taken[1:3]) and taken[3]
