@@ -157,12 +157,12 @@ static bool account_join_stages(struct account_part *parts)
 	return true;
 }
 
-/* Adds the smallest part to "other", the last of the list. False: only the largest is left. */
+/* Adds the smallest part but "fixable" to "other", the last. False: only the largest is left. */
 static bool account_fold_smallest(struct account_part *parts)
 {
 	size_t least = PARTS_MAX, left = 0;
 
-	for (size_t i = 0; i < PARTS_MAX; i++)
+	for (size_t i = 1; i < PARTS_MAX; i++)
 		if (parts[i].part_ns > 0) {
 			left++;
 			if (least == PARTS_MAX || parts[i].part_ns < parts[least].part_ns)

@@ -313,7 +313,7 @@ static void test_account(void **state)
 		      "unexplained 15 %\n" },
 		{ 89,
 		  "Breakdown: fixable 20 % · compute 30 % · communication 25 % · other 25 %\n" },
-		{ 1, "Breakdown: compute 30 % · communication 25 % · other 45 %\n" },
+		{ 1, "Breakdown: fixable 20 % · compute 30 % · other 50 %\n" },
 	};
 
 	(void)state;
