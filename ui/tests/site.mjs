@@ -57,6 +57,16 @@ async function search(harness) {
 		["dataloder", "waits for data"],
 		["mfu", "MFU"],
 		["fastapi", "servers"],
+		["oom", "oom"],
+		["nccl timeout", "hang"],
+		["nsys", "Nsight"],
+		["slurm", "Several ranks"],
+		["multi node", "many nodes"],
+		["tensorboard", "TensorBoard"],
+		["gpu idle", "GPU is idle"],
+		["memory leak", "memory-leak"],
+		["vllm", "vLLM"],
+		["uninstall", "Install"],
 	]) {
 		await page.keyboard.press("/");
 		await page.keyboard.type(query);
