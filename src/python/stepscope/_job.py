@@ -206,7 +206,7 @@ class Job(Views):
         Tables are the views and the raw columns: ``slices``, ``links``, ``findings`` and so on. Of
         several statements the last one with rows counts; None: no statement has rows. Queries
         reach no files, unless ``allow_files`` is true. DuckDB comes from STEPSCOPE_DUCKDB, from the
-        package ``duckdb`` (1.5.3 or newer: ``pip install stepscope[sql]``), or from the system.
+        package ``duckdb`` (``pip install 'duckdb>=1.5.3'``), or from the system.
         """
         library = find_duckdb()
         table = self._session.sql(
