@@ -137,7 +137,7 @@ struct ss_open_options {
 	/* Replaces private texts; NULL: replaces nothing. Must outlive the session. */
 	struct ss_redactor *redactor;
 	uint64_t tables; /* 1, with `reduce`: digests have the main views of one rank, too */
-	uint64_t live;   /* 1: of folders only live numbers are read */
+	uint64_t live;   /* of folders only live numbers are read; 1: if there are any; 2: always */
 };
 
 /*

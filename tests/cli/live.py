@@ -116,7 +116,34 @@ def check_follow(folder):
     os.close(master)
 
 
-for test in (check_change, check_healthy, check_empty, check_follow):
+def check_watch(folder):
+    """Gauges and events of live numbers and of a run that is added."""
+    if not os.environ.get("STEPSCOPE_DUCKDB"):
+        return
+    rows, gauges = folder / "in", folder / "stepscope.prom"
+    rows.mkdir()
+    for rank in range(3):
+        write(rows, rank, 4000, slow_from=2000, waits=rank == 1)
+    run("sim", "--preset", "ddp8-slow", "--ranks", "2", "-o", rows / "run")
+    code, out, err = run("watch", rows, "--store", folder / "store", "--job", 'a"b', "--events",
+                         "--metrics", gauges, "--once", "--settle", "1")  # fmt: skip
+    check(code == 0, f"watch ends with {code}: {err}")
+    events = [json.loads(line) for line in out.splitlines()]
+    changes = [event for event in events if event["event"] == "change"]
+    check([change["rank"] for change in changes] == [1], changes)
+    check({event["job"] for event in events} == {'a"b'}, events)
+    check(any(event["event"] == "finding" and event["saves_ns"] > 0 for event in events), events)
+    lines = gauges.read_text().splitlines()
+    series = [line for line in lines if not line.startswith("#")]
+    check(len(series) <= 100 and len(set(line.split(" ")[0] for line in series)) == len(series),
+          series)  # fmt: skip
+    check(all(line.startswith("stepscope_") and 'job="a\\"b"' in line for line in series), series)
+    waits = [line for line in series if line.startswith("stepscope_rank_data_wait_seconds")]
+    check(len(waits) == 3 and float(waits[1].split()[-1]) == 0.0061, waits)
+    check([line for line in series if "finding_share" in line], series)
+
+
+for test in (check_change, check_healthy, check_empty, check_follow, check_watch):
     with tempfile.TemporaryDirectory() as place:
         test(pathlib.Path(place))
 print(f"live: {failed} failed")

@@ -62,10 +62,12 @@ static enum ss_status watch_folder(struct store_runs *runs, struct ss_watcher *w
 		SS_TRY(ss_watcher_scan(watcher, err));
 		while (!stop_asked() && ss_watcher_next(watcher, &arrived, &waiting))
 			SS_TRY(watch_add_arrived(runs, watcher, &arrived, err));
+		cli_exits_live(runs->exits, is_once && !waiting);
 		if (is_once && !waiting)
 			break;
 		if (!stop_asked())
-			ss_watcher_wait(watcher, waiting);
+			ss_watcher_wait(watcher,
+					waiting || runs->exits->metrics || runs->exits->has_events);
 	}
 	return SS_OK;
 }
@@ -75,6 +77,7 @@ static int watch_run(const struct command *command, const struct arguments *argu
 	int64_t settle_ns = (int64_t)cli_option_count(arguments, "settle") * 1000000000;
 	struct ss_watcher watcher;
 	const struct output_inputs inputs = { .paths = arguments->paths, .path_count = 1 };
+	struct watch_exits exits;
 	struct store_runs runs;
 	struct ss_error err = { 0 };
 	enum ss_status status;
@@ -93,6 +96,8 @@ static int watch_run(const struct command *command, const struct arguments *argu
 	stop_filling(true);
 	code = cli_store_runs_open(command->name, arguments, cli_option_text(arguments, "store"),
 				   &inputs, &runs);
+	exits = cli_exits_begin(arguments);
+	runs.exits = &exits;
 	if (code == EXIT_FINE) {
 		status = ss_watcher_open(arguments->paths[0], &runs.store, settle_ns, &watcher,
 					 &err);
@@ -101,6 +106,7 @@ static int watch_run(const struct command *command, const struct arguments *argu
 		code = status == SS_OK ? EXIT_FINE : show_fail(command->name, &err);
 		ss_watcher_close(&watcher);
 	}
+	cli_exits_end(&exits);
 	code = cli_store_runs_close(&runs, code);
 	stop_filling(false);
 	return code;

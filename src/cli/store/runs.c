@@ -80,20 +80,24 @@ int cli_store_runs_close(struct store_runs *runs, int code)
 	return redaction_end(runs->what, &runs->redaction, runs->redactor, NULL, runs->added, code);
 }
 
-static void store_runs_print_added(struct store_runs *runs, const struct ss_session *session,
+static void store_runs_print_added(struct store_runs *runs, struct ss_session *session,
 				   const char *path)
 {
+	/* events have standard output for themselves */
+	FILE *out = runs->exits && runs->exits->has_events ? stderr : stdout;
 	char size[BYTES_WORDS];
 
 	cli_bytes_in_words(runs->last.bytes, size);
 	if (runs->last.was_there)
-		printf("%s: run %s is in the store already (date=%s)\n", path, runs->last.run_id,
-		       runs->last.date);
+		fprintf(out, "%s: run %s is in the store already (date=%s)\n", path,
+			runs->last.run_id, runs->last.date);
 	else
-		printf("%s: added run %s (date=%s, %s)\n", path, runs->last.run_id, runs->last.date,
-		       size);
+		fprintf(out, "%s: added run %s (date=%s, %s)\n", path, runs->last.run_id,
+			runs->last.date, size);
 	runs->added += !runs->last.was_there;
-	fflush(stdout);
+	fflush(out);
+	if (runs->exits && !runs->last.was_there)
+		cli_exits_run(runs->exits, session, runs->last.run_id);
 	output_tell_cut(stderr, ss_session_cut_count(session));
 }
 

@@ -6,6 +6,7 @@
 #define SS_CLI_STORE_RUNS_H
 
 #include "cli/redaction.h"
+#include "cli/store/exits.h"
 #include "store/store.h"
 
 struct store_runs {
@@ -18,7 +19,8 @@ struct store_runs {
 	struct redaction redaction;
 	struct ss_redactor *redactor; /* NULL: names stay */
 	struct ss_stored_added last;
-	uint32_t added; /* runs that were not there */
+	uint32_t added;            /* runs that were not there */
+	struct watch_exits *exits; /* of `watch`; NULL: none */
 };
 
 /* Opens or creates the store and reads the labels; prints errors and returns the exit code. */

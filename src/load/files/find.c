@@ -545,7 +545,7 @@ enum ss_status ss_find_choose_packs(struct ss_paths *paths, struct ss_memory *me
 	return status;
 }
 
-void ss_find_keep_live(struct ss_paths *paths)
+void ss_find_keep_live(struct ss_paths *paths, bool alone)
 {
 	uint32_t kept = 0;
 
@@ -553,5 +553,5 @@ void ss_find_keep_live(struct ss_paths *paths)
 		if (!paths->items[i].from_folder ||
 		    ss_string_ends_with(paths->items[i].path, LIVE_ENDING))
 			paths->items[kept++] = paths->items[i];
-	paths->count = kept ? kept : paths->count;
+	paths->count = kept || alone ? kept : paths->count;
 }

@@ -51,8 +51,8 @@ bool ss_find_is_trace(const char *name);
  */
 size_t ss_find_stem(const char *path, bool derived);
 
-/* Of files that were found in folders, keeps those of live numbers; all if there are none. */
-void ss_find_keep_live(struct ss_paths *paths);
+/* Of files in folders, keeps those of live numbers; if there are none and not `alone`, all. */
+void ss_find_keep_live(struct ss_paths *paths, bool alone);
 
 /* True for the name of a packed trace. */
 bool ss_find_is_pack(const char *path);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metrics.c - gauges in the text format of Prometheus, events as JSON lines.
+ *
+ * All series of a gauge stand together, behind its help. Times are seconds, as Prometheus wants
+ * them.
+ */
+#include "api/write/metrics.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/median.h"
+
+static void metric_begin(struct ss_text *out, const char *name, const char *about)
+{
+	ss_text_addf(out, "# HELP stepscope_%s %s\n# TYPE stepscope_%s gauge\n", name, about, name);
+}
+
+/* A label, in braces or behind others. */
+static void metric_add_label(struct ss_text *out, const char *name, const char *value,
+			     bool is_first)
+{
+	ss_text_addf(out, "%s%s=\"", is_first ? "{" : ",", name);
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			ss_text_add_string(out, "\\");
+		if (*value == '\n')
+			ss_text_add_string(out, "\\n");
+		else
+			ss_text_add(out, value, 1);
+	}
+	ss_text_add_string(out, "\"");
+}
+
+static void metric_add_value(struct ss_text *out, double value)
+{
+	ss_text_addf(out, "} %.15g\n", value);
+}
+
+static double ns_seconds(int64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+/* --- live numbers ---------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name, *about;
+	enum ss_live_part part;
+} rank_metrics[] = {
+	{ "rank_step_seconds", "Median of the last 128 steps of a rank.", SS_LIVE_STEP },
+	{ "rank_data_wait_seconds", "Waiting for data in these steps, median.", SS_LIVE_DATA },
+	{ "rank_gc_seconds", "Collecting garbage in these steps, mean.", SS_LIVE_GC },
+	{ "rank_optimizer_seconds", "optimizer.step() on the host, median.", SS_LIVE_OPTIMIZER },
+	{ "rank_gpu_step_seconds", "From step to step on the GPU's clock, median.", SS_LIVE_GPU },
+};
+
+static void metric_add_rank(const struct ss_live_rank *rank, const char *job, const char *name,
+			    double value, struct ss_text *out)
+{
+	char number[24];
+
+	ss_text_addf(out, "stepscope_%s", name);
+	metric_add_label(out, "job", job, true);
+	metric_add_label(out, "host", rank->file->host, false);
+	snprintf(number, sizeof(number), "%" PRId64, rank->file->rank);
+	metric_add_label(out, "rank", number, false);
+	metric_add_value(out, value);
+}
+
+static void metrics_add_ranks(const struct ss_live *live, const char *job, struct ss_text *out)
+{
+	for (size_t i = 0; i < SS_COUNT(rank_metrics); i++) {
+		metric_begin(out, rank_metrics[i].name, rank_metrics[i].about);
+		for (uint32_t k = 0; k < live->rank_count; k++)
+			if (live->ranks[k].ns[rank_metrics[i].part] >= 0)
+				metric_add_rank(&live->ranks[k], job, rank_metrics[i].name,
+						ns_seconds(live->ranks[k].ns[rank_metrics[i].part]),
+						out);
+	}
+	metric_begin(out, "rank_step", "Number of the last step of a rank.");
+	for (uint32_t k = 0; k < live->rank_count; k++) {
+		const struct ss_live_file *file = live->ranks[k].file;
+
+		metric_add_rank(&live->ranks[k], job, "rank_step",
+				file->rows[file->row_count - 1].step, out);
+	}
+}
+
+static void metric_add_job(const char *job, const char *name, const char *about, double value,
+			   struct ss_text *out)
+{
+	metric_begin(out, name, about);
+	ss_text_addf(out, "stepscope_%s", name);
+	metric_add_label(out, "job", job, true);
+	metric_add_value(out, value);
+}
+
+/* The longest of the last 128 steps but one in twenty. */
+static double live_late_seconds(const struct ss_live *live, double *median)
+{
+	int64_t values[SS_LIVE_RECENT];
+	uint32_t count = 0,
+		 from = live->step_count > SS_LIVE_RECENT ? live->step_count - SS_LIVE_RECENT : 0;
+
+	for (uint32_t i = from; i < live->step_count; i++)
+		values[count++] = live->steps[i].us[SS_LIVE_STEP];
+	*median = (double)ss_median(values, count) / 1e6;
+	return (double)ss_nth_smallest(values, count, (count - 1) * 19 / 20) / 1e6;
+}
+
+void ss_metrics_add_live(const struct ss_live *live, const char *job, struct ss_text *out)
+{
+	const struct ss_live_change *last = live->change_count
+						    ? &live->changes[live->change_count - 1]
+						    : NULL;
+	double median, late;
+
+	if (!live->step_count)
+		return;
+	late = live_late_seconds(live, &median);
+	metric_add_job(job, "ranks", "Ranks with live numbers here.", live->rank_count, out);
+	metric_add_job(job, "step_seconds", "Median of the last 128 steps.", median, out);
+	metric_add_job(job, "step_p95_seconds", "95th percentile of the last 128 steps.", late,
+		       out);
+	metric_add_job(job, "last_step_timestamp_seconds", "When the last step ended.",
+		       (double)live->steps[live->step_count - 1].end_us / 1e6, out);
+	metric_add_job(job, "changes", "Changes of the level of step times.", live->change_count,
+		       out);
+	metric_add_job(job, "last_change_ratio", "Step time behind the last change over before.",
+		       last ? (double)last->after_ns / (double)last->before_ns : 1, out);
+	if (live->rank_count <= SS_METRICS_RANKS)
+		metrics_add_ranks(live, job, out);
+}
+
+void ss_metrics_add_changes(const struct ss_live *live, const char *job, uint32_t *told,
+			    struct ss_text *out)
+{
+	for (uint32_t i = 0; i < live->change_count; i++) {
+		const struct ss_live_change *change = &live->changes[i];
+		SS_TEXT(sentence);
+
+		/* where a change lies is known to a block or two, and moves as steps come */
+		if (*told && change->number <= *told + 2 * SS_LIVE_BLOCK)
+			continue;
+		*told = change->number;
+		ss_live_add_change(live, change, &sentence);
+		ss_text_add_string(out, "{\"event\":\"change\",\"job\":");
+		ss_render_quoted(out, job);
+		ss_text_addf(out, ",\"step\":%u,\"before_ns\":%" PRId64 ",\"after_ns\":%" PRId64,
+			     change->number, change->before_ns, change->after_ns);
+		if (change->has_part && !change->is_all)
+			ss_text_addf(out, ",\"rank\":%" PRId64,
+				     live->ranks[change->rank].file->rank);
+		ss_text_add_string(out, ",\"sentence\":");
+		ss_render_quoted(out, sentence.data ? sentence.data : "");
+		ss_text_add_string(out, "}\n");
+	}
+}
+
+/* --- verdicts -------------------------------------------------------------------------------- */
+
+void ss_metrics_add_verdict(const struct ss_diagnosis *verdict, const char *job,
+			    struct ss_text *out)
+{
+	if (verdict->step_ns <= 0)
+		return;
+	metric_begin(out, "recorded_step_seconds", "Mean step of the last recording.");
+	ss_text_add_string(out, "stepscope_recorded_step_seconds");
+	metric_add_label(out, "job", job, true);
+	metric_add_value(out, ns_seconds(verdict->step_ns));
+	metric_begin(out, "finding_share",
+		     "What the fix of a finding saves of the step of the last recording, of 1.");
+	for (uint32_t i = 0; i < verdict->warning_count; i++) {
+		const struct ss_finding *finding = verdict->findings[i];
+
+		if (!ss_finding_has_cost(finding))
+			continue;
+		ss_text_add_string(out, "stepscope_finding_share");
+		metric_add_label(out, "job", job, true);
+		metric_add_label(out, "rule", finding->rule->name, false);
+		metric_add_value(out, (double)finding->cost_ns / (double)verdict->step_ns);
+	}
+}
+
+void ss_metrics_add_findings(const struct ss_diagnosis *verdict, const char *job, const char *run,
+			     struct ss_text *out)
+{
+	for (uint32_t i = 0; i < verdict->warning_count; i++) {
+		const struct ss_finding *finding = verdict->findings[i];
+
+		ss_text_add_string(out, "{\"event\":\"finding\",\"job\":");
+		ss_render_quoted(out, job);
+		ss_text_addf(out, ",\"run\":\"%s\",\"rule\":\"%s\",\"title\":", run,
+			     finding->rule->name);
+		ss_render_quoted(out, finding->title);
+		if (ss_finding_has_cost(finding))
+			ss_text_addf(out, ",\"saves_ns\":%" PRId64 ",\"step_ns\":%" PRId64,
+				     finding->cost_ns, verdict->step_ns);
+		if (finding->rank != SS_NO_ROW && verdict->ranks[finding->rank] >= 0)
+			ss_text_addf(out, ",\"rank\":%" PRId64, verdict->ranks[finding->rank]);
+		ss_text_add_string(out, "}\n");
+	}
+}
