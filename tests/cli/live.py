@@ -116,6 +116,21 @@ def check_follow(folder):
     os.close(master)
 
 
+def check_record(folder):
+    """The request is what ranks look for: a step 20 seconds ahead."""
+    write(folder, 0, 300)
+    shared = folder / "shared"
+    shared.mkdir()
+    code, out, err = run("record", folder, shared, "--steps", "2")
+    check(code == 0 and "will be recorded" in out, out + err)
+    request = json.loads((shared / ".request.json").read_text())
+    check(request["steps"] == 2 and 1200 < request["first"] < 1320 and request["id"], request)
+    check([path.name for path in shared.iterdir()] == [".request.json"], "only the request")
+    code, out, err = run("record", shared)
+    check(code == 1 and "has no live numbers" in err, out + err)
+    check(run("record", folder, "--steps", "21")[0] == 2, "too many steps")
+
+
 def check_watch(folder):
     """Gauges and events of live numbers and of a run that is added."""
     if not os.environ.get("STEPSCOPE_DUCKDB"):
@@ -143,7 +158,8 @@ def check_watch(folder):
     check([line for line in series if "finding_share" in line], series)
 
 
-for test in (check_change, check_healthy, check_empty, check_follow, check_watch):
+for test in (check_change, check_healthy, check_empty, check_follow, check_record,
+             check_watch):
     with tempfile.TemporaryDirectory() as place:
         test(pathlib.Path(place))
 print(f"live: {failed} failed")

@@ -80,7 +80,7 @@ def test_rows_wrap_around(tmp_path):
 )
 def test_requests_that_make_no_sense(tmp_path, text):
     requests = _asked.Requests(str(tmp_path))
-    (tmp_path / "request.json").write_text(text)
+    (tmp_path / ".request.json").write_text(text)
     assert requests.look() is None and requests.look() is None
 
 
@@ -91,8 +91,8 @@ def test_requests_are_answered_once(tmp_path):
     _asked.ask(str(tmp_path), 20, 3, "why")
     request = requests.look()
     assert request["first"] == 20 and request["why"] == "why" and requests.look() is None
-    assert json.loads((tmp_path / "request.json").read_text())["steps"] == 3
-    assert [path.name for path in tmp_path.iterdir()] == ["request.json"]
+    assert json.loads((tmp_path / ".request.json").read_text())["steps"] == 3
+    assert [path.name for path in tmp_path.iterdir()] == [".request.json"]
 
 
 def test_limits(monkeypatch):

@@ -199,6 +199,7 @@ SPECIAL = {
     "sql": [[".tables"], [".schema", "slices", "--format", "json"], [".schema"]],
     "store": [["columns"], ["columns", "--json"]],
     "watch": [],
+    "record": [],  # needs live numbers: tests/cli/live.py
     "completion": [["bash"], ["zsh"], ["fish"]],
     "schema": [[], ["steps"]],
     "version": [[], ["--json"]],

@@ -135,7 +135,7 @@ const struct ss_option ss_options[] = {
 	     SS_TAKER_SIM),
 	TEXT("device", "NAME", "GPU: v100, a100, h100, b200 or mi300x", SS_TAKER_SIM),
 	NUMBER("ranks", "number of ranks, with one GPU and one file each", SS_TAKER_SIM),
-	NUMBER("steps", "number of recorded steps", SS_TAKER_SIM),
+	NUMBER("steps", "number of recorded steps", SS_TAKER_SIM | SS_TAKER_RECORD),
 	TEXT("cause", "NAME[=0..1],...", "faults to add, with their severity", SS_TAKER_SIM),
 	TEXT("without", "NAME,...", "faults of the preset to leave out", SS_TAKER_SIM),
 	TEXT("set", "NAME=N,...", "settings to change, such as accumulate=4,stack=0", SS_TAKER_SIM),

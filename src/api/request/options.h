@@ -50,6 +50,7 @@ enum ss_taker {
 	SS_TAKER_MCP = 1 << 27,
 	SS_TAKER_EXPORT = 1 << 28,
 	SS_TAKER_LIVE = 1 << 29, /* in addition to the kind: about live numbers */
+	SS_TAKER_RECORD = 1 << 30,
 };
 
 /* What views can have; Python and the viewer offer only options of these and of SHOWING. */

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recording some steps when somebody asks, on all ranks at the same step.
 
-Whoever asks writes `request.json` into the folder of the job, with a step in the future; every rank
-looks for it every two seconds. So all ranks record the same steps, and none waits for another. A
+Whoever asks writes `.request.json` into the folder of the job, with a step in the future; every
+rank looks for it every two seconds. So all ranks record the same steps, and none waits for another. A
 rank that reads it too late records nothing.
 """
 
@@ -17,7 +17,7 @@ from ._helper import part_of, reason
 from ._record import Recording
 from ._safe import is_profiling, over, turn, warn
 
-REQUEST = "request.json"
+REQUEST = ".request.json"
 AHEAD_S = 20.0  # ranks look every two seconds, some through slow file systems
 STEPS_MAX = 20
 PER_DAY = 6

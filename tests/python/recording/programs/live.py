@@ -21,7 +21,7 @@ STEP_S, SLOW_S = 0.01, 0.01
 
 def request():
     try:
-        with open(f"{OUT}/request.json", encoding="utf-8") as file:
+        with open(f"{OUT}/.request.json", encoding="utf-8") as file:
             return json.load(file)
     except OSError:
         return {}
