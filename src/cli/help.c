@@ -132,7 +132,7 @@ void help_all(void)
 /* The groups of a view on one line: "Groups: step, device". */
 static void print_groups(const char *name)
 {
-	struct ss_text list = { 0 };
+	SS_TEXT(list);
 	const char *group;
 
 	for (size_t i = 0; (group = ss_group_at(name, i)) != NULL; i++)
@@ -141,7 +141,6 @@ static void print_groups(const char *name)
 		printf("\n");
 		wrap_print(stdout, 0, strlen("Groups: "), list.data);
 	}
-	ss_text_release(&list);
 }
 
 void help_command(const struct command *command)

@@ -244,11 +244,10 @@ void cli_bytes_in_words(uint64_t bytes, char out[BYTES_WORDS])
 
 void count_in_words(uint64_t count, char out[COUNT_WORDS])
 {
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 
 	ss_render_count((int64_t)count, &text);
 	snprintf(out, COUNT_WORDS, "%s", text.data ? text.data : "");
-	ss_text_release(&text);
 }
 
 void output_tell_cut(FILE *to, uint32_t cut)

@@ -219,7 +219,7 @@ int redaction_begin(const char *what, const struct redaction *redaction,
 static int write_list(const char *what, const char *path, struct ss_redactor *redactor)
 {
 	struct ss_error err = { 0 };
-	struct ss_text list = { 0 };
+	SS_TEXT(list);
 	struct output_inputs none = { 0 };
 	struct output output;
 	struct stat info;
@@ -237,7 +237,6 @@ static int write_list(const char *what, const char *path, struct ss_redactor *re
 		code = output_fail(what, &output, &err);
 	else
 		code = output_close(what, &output);
-	ss_text_release(&list);
 	return code;
 }
 
@@ -292,7 +291,7 @@ int redaction_write(const struct command *command, const struct arguments *argum
 					.path_count = arguments->path_count };
 	struct redaction redaction = redaction_of(arguments);
 	struct ss_session *session = NULL;
-	struct ss_text told = { 0 };
+	SS_TEXT(told);
 	struct ss_error err = { 0 };
 	struct output output;
 	int code;
@@ -317,7 +316,6 @@ int redaction_write(const struct command *command, const struct arguments *argum
 		fputs(told.data ? told.data : "", output.tells);
 		output_tell_cut(output.tells, ss_session_cut_count(session));
 	}
-	ss_text_release(&told);
 	ss_session_close(session);
 	return redaction_end(command->name, &redaction, open.redactor, path, code == EXIT_FINE,
 			     code);

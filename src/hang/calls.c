@@ -322,7 +322,6 @@ bool ss_hang_compare_calls(struct ss_hang *hang)
 			failed = !group_compare_roots(hang, i) || !group_compare_exchange(hang, i);
 		ss_records_release(&comparison.calls);
 	}
-	ss_memory_free(hang->memory, comparison.counts,
-		       comparison.counts_capacity * sizeof(*comparison.counts));
+	SS_FREE(hang->memory, comparison.counts, comparison.counts_capacity);
 	return !failed;
 }

@@ -10,20 +10,18 @@
 struct ss_hang_cause *ss_hang_add_cause(struct ss_hang *hang, enum ss_hang_kind kind,
 					uint32_t group, int64_t sequence)
 {
-	struct ss_hang_cause *causes = SS_ARENA_NEW(&hang->arena, struct ss_hang_cause,
-						    (size_t)hang->cause_count + 1);
+	struct ss_hang_cause *causes;
 	struct ss_hang_cause *cause;
 
-	if (!causes)
+	if (!SS_ALLOC(&hang->arena, causes, (size_t)hang->cause_count + 1))
 		return NULL;
 	if (hang->cause_count)
 		memcpy(causes, hang->causes, hang->cause_count * sizeof(*causes));
 	hang->causes = causes;
 	cause = &causes[hang->cause_count];
 	*cause = (struct ss_hang_cause){ .kind = kind, .group = group, .sequence = sequence };
-	cause->ranks = SS_ARENA_NEW(&hang->arena, uint32_t, (size_t)hang->rank_count + 1);
-	cause->waiting = SS_ARENA_NEW(&hang->arena, uint32_t, (size_t)hang->rank_count + 1);
-	if (!cause->ranks || !cause->waiting)
+	if (!SS_ALLOC(&hang->arena, cause->ranks, (size_t)hang->rank_count + 1) ||
+	    !SS_ALLOC(&hang->arena, cause->waiting, (size_t)hang->rank_count + 1))
 		return NULL;
 	hang->cause_count++;
 	return cause;

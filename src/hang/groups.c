@@ -102,9 +102,8 @@ void ss_hang_joining_add_pair(struct ss_hang_joining *joining, uint32_t group, i
 {
 	if (rank < 0 || rank > SS_HANG_RANK_MAX || joining->failed)
 		return;
-	if (!ss_memory_reserve(joining->hang->memory, (void **)&joining->pairs,
-			       &joining->pair_capacity, (size_t)joining->pair_count + 1,
-			       sizeof(*joining->pairs))) {
+	if (!SS_GROW(joining->hang->memory, joining->pairs, joining->pair_capacity,
+		     joining->pair_count)) {
 		joining->failed = true;
 		return;
 	}
@@ -132,8 +131,7 @@ static uint32_t joining_group(struct ss_hang_joining *joining, uint32_t name, ui
 	uint32_t words = ss_strings_add(&hang->texts, about, strlen(about));
 
 	if (group == SS_NO_ID || words == SS_NO_ID ||
-	    !ss_memory_reserve(hang->memory, (void **)&hang->groups, &joining->group_capacity,
-			       (size_t)group + 1, sizeof(*hang->groups))) {
+	    !SS_GROW(hang->memory, hang->groups, joining->group_capacity, group)) {
 		joining->failed = true;
 		return 0;
 	}
@@ -217,9 +215,8 @@ uint32_t ss_hang_joining_alias(struct ss_hang_joining *joining, const struct ss_
 	if (group == SS_NO_ROW)
 		group = joining_guess_group(joining, name, input->rank, about);
 	ss_hang_joining_add_pair(joining, group, input->rank);
-	if (!ss_memory_reserve(joining->hang->memory, (void **)&joining->aliases,
-			       &joining->alias_capacity, (size_t)joining->alias_count + 1,
-			       sizeof(*joining->aliases)))
+	if (!SS_GROW(joining->hang->memory, joining->aliases, joining->alias_capacity,
+		     joining->alias_count))
 		joining->failed = true;
 	else
 		joining->aliases[joining->alias_count++] =
@@ -257,10 +254,9 @@ static bool joining_read_groups(struct ss_hang_joining *joining)
 
 	for (uint32_t i = 0; i < joining->input_count; i++)
 		most += joining->inputs[i].flight ? joining->inputs[i].flight->entry_count : 0;
-	joining->has_done = SS_ARENA_NEW(&hang->arena, bool, hang->group_count + most);
-	joining->has_pending = SS_ARENA_NEW(&hang->arena, bool, hang->group_count + most);
-	joining->goes_on = SS_ARENA_NEW(&hang->arena, bool, hang->group_count + most);
-	if (!joining->has_done || !joining->has_pending || !joining->goes_on)
+	if (!SS_ALLOC(&hang->arena, joining->has_done, hang->group_count + most) ||
+	    !SS_ALLOC(&hang->arena, joining->has_pending, hang->group_count + most) ||
+	    !SS_ALLOC(&hang->arena, joining->goes_on, hang->group_count + most))
 		return false;
 	for (uint32_t i = 0; i < joining->input_count && !joining->failed; i++) {
 		const struct ss_flight *flight = joining->inputs[i].flight;

@@ -4,7 +4,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -61,9 +60,8 @@ static bool joining_make_ranks(struct ss_hang_joining *joining)
 		if (joining->inputs[i].rank >= 0 && joining->inputs[i].rank <= SS_HANG_RANK_MAX &&
 		    joining->inputs[i].flight)
 			numbers[count++] = (uint32_t)joining->inputs[i].rank;
-	qsort(numbers, count, sizeof(*numbers), number_compare);
-	hang->ranks = SS_ARENA_NEW(&hang->arena, struct ss_hang_rank, (size_t)count + 1);
-	if (!hang->ranks)
+	SS_SORT(numbers, count, number_compare);
+	if (!SS_ALLOC(&hang->arena, hang->ranks, (size_t)count + 1))
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		if (!i || numbers[i] != numbers[i - 1])
@@ -95,13 +93,9 @@ static bool joining_make_members(struct ss_hang_joining *joining)
 {
 	struct ss_hang *hang = joining->hang;
 
-	hang->members = SS_ARENA_NEW(&hang->arena, struct ss_hang_member,
-				     (size_t)joining->pair_count + 1);
-	if (!hang->members)
+	if (!SS_ALLOC(&hang->arena, hang->members, (size_t)joining->pair_count + 1))
 		return false;
-	if (joining->pair_count)
-		qsort(joining->pairs, joining->pair_count, sizeof(*joining->pairs),
-		      hang_pair_compare);
+	SS_SORT(joining->pairs, joining->pair_count, hang_pair_compare);
 	for (uint32_t i = 0; i < joining->pair_count; i++) {
 		const struct ss_hang_pair *pair = &joining->pairs[i];
 		struct ss_hang_group *group = &hang->groups[pair->group];
@@ -375,8 +369,8 @@ enum ss_status ss_hang_make(struct ss_hang *out, const struct ss_hang_input *inp
 			ss_hang_find_late(out);
 	}
 	out->group_capacity = joining.group_capacity;
-	ss_memory_free(memory, joining.pairs, joining.pair_capacity * sizeof(*joining.pairs));
-	ss_memory_free(memory, joining.aliases, joining.alias_capacity * sizeof(*joining.aliases));
+	SS_FREE(memory, joining.pairs, joining.pair_capacity);
+	SS_FREE(memory, joining.aliases, joining.alias_capacity);
 	ss_records_release(&joining.group_keys);
 	return whole ? SS_OK : ss_fail_memory(err, "the groups of the dumps");
 }
@@ -385,7 +379,7 @@ void ss_hang_release(struct ss_hang *hang)
 {
 	if (!hang->memory)
 		return;
-	ss_memory_free(hang->memory, hang->groups, hang->group_capacity * sizeof(*hang->groups));
+	SS_FREE(hang->memory, hang->groups, hang->group_capacity);
 	ss_memory_free(hang->memory, hang->has_states, hang->has_states_capacity * sizeof(bool));
 	ss_strings_release(&hang->backends);
 	ss_strings_release(&hang->texts);

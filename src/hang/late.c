@@ -4,7 +4,6 @@
  *
  * Clocks of hosts differ: what is later by less than they do says nothing.
  */
-#include <stdlib.h>
 
 #include "base/sort.h"
 #include "hang/hang.h"
@@ -85,13 +84,12 @@ bool ss_hang_find_late(struct ss_hang *hang)
 		return true;
 	for (uint32_t i = 0; i < hang->rank_count; i++)
 		most += hang->ranks[i].flight ? hang->ranks[i].flight->entry_count : 0;
-	arrivals = SS_ARENA_NEW(&hang->arena, struct hang_arrival, most);
-	late = SS_ARENA_NEW(&hang->arena, struct hang_lateness, (size_t)hang->member_count + 1);
-	shared = SS_ARENA_NEW(&hang->arena, uint32_t, (size_t)hang->group_count + 1);
-	if (!arrivals || !late || !shared)
+	if (!SS_ALLOC(&hang->arena, arrivals, most) ||
+	    !SS_ALLOC(&hang->arena, late, (size_t)hang->member_count + 1) ||
+	    !SS_ALLOC(&hang->arena, shared, (size_t)hang->group_count + 1))
 		return false;
 	count = collect_arrivals(hang, arrivals);
-	qsort(arrivals, count, sizeof(*arrivals), hang_arrival_compare);
+	SS_SORT(arrivals, count, hang_arrival_compare);
 	count_last(hang, arrivals, count, late, shared);
 	for (uint32_t i = 0; i < hang->member_count; i++) {
 		uint32_t of = shared[hang->members[i].group];

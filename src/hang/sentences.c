@@ -234,15 +234,13 @@ bool ss_hang_add_evidence(const struct ss_hang *hang, const struct ss_hang_cause
 			  uint32_t index, struct ss_text *out)
 {
 	struct sentence_list list = { .hang = hang, .cause = cause, .out = out, .wanted = index };
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, hang->memory);
 
-	ss_arena_init(&scratch, hang->memory);
 	list.ranks = SS_ARENA_NEW(&scratch, uint32_t, (size_t)hang->rank_count + 1);
 	if (list.ranks)
 		add_all(&list);
 	else
 		ss_text_fail(out);
-	ss_arena_release(&scratch);
 	return index < list.count;
 }
 

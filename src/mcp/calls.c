@@ -138,7 +138,7 @@ void mcp_end(struct mcp *mcp)
 /* The answer to a call that waits too long; the gate is locked. */
 static void mcp_answer_late(struct mcp *mcp, struct mcp_call *call)
 {
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 
 	call->is_answered = true;
 	ss_text_addf(&text, "state: loading\npercent: %.0f\n", 100 * mcp->share);
@@ -146,7 +146,6 @@ static void mcp_answer_late(struct mcp *mcp, struct mcp_call *call)
 		     "%s. Call %s again with the same arguments: the work goes on meanwhile.\n",
 		     mcp->doing ? mcp->doing : "Another call is at work", call->tool->name);
 	mcp_answer(mcp, call, &text, false);
-	ss_text_release(&text);
 }
 
 void mcp_tick(struct mcp *mcp)

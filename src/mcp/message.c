@@ -46,7 +46,7 @@ struct rpc_message {
 void mcp_add_quoted(struct ss_text *out, const char *text, size_t length)
 {
 	const char *end = text + length, *stop;
-	struct ss_text repaired = { 0 };
+	SS_TEXT(repaired);
 
 	if (!ss_text_reserve(&repaired, 3 * length + 1)) {
 		ss_text_fail(out);
@@ -65,7 +65,6 @@ void mcp_add_quoted(struct ss_text *out, const char *text, size_t length)
 	}
 	repaired.data[repaired.length] = '\0';
 	ss_render_quoted(out, repaired.data);
-	ss_text_release(&repaired);
 }
 
 /* --- sending ------------------------------------------------------------------------------ */
@@ -259,8 +258,7 @@ static struct mcp_call *call_make(const struct rpc_message *message, const char 
 		return NULL;
 	ss_memory_init(&call->memory, 0);
 	ss_arena_init(&call->arena, &call->memory);
-	copy = SS_ARENA_NEW(&call->arena, char, length + SS_PAD_BYTES);
-	if (!copy) {
+	if (!SS_ALLOC(&call->arena, copy, length + SS_PAD_BYTES)) {
 		mcp_call_free(call);
 		return NULL;
 	}
@@ -437,7 +435,7 @@ static void rpc_take(struct mcp *mcp, const char *line, size_t length)
 
 void mcp_take(struct mcp *mcp, const char *line, size_t length)
 {
-	struct ss_text padded = { 0 };
+	SS_TEXT(padded);
 
 	while (length &&
 	       (line[length - 1] == '\n' || line[length - 1] == '\r' || line[length - 1] == ' '))
@@ -452,5 +450,4 @@ void mcp_take(struct mcp *mcp, const char *line, size_t length)
 	memcpy(padded.data, line, length);
 	memset(padded.data + length, 0, SS_PAD_BYTES);
 	rpc_take(mcp, padded.data, length);
-	ss_text_release(&padded);
 }

@@ -391,8 +391,7 @@ enum ss_status mcp_tool_run(struct mcp *mcp, struct mcp_call *call, struct ss_te
 	const struct mcp_tool *tool = call->tool;
 	const char *other = NULL;
 	const struct ss_runs *runs;
-	struct ss_text target = { 0 };
-	enum ss_status status;
+	SS_TEXT(target);
 
 	SS_TRY(arguments_read(call, err));
 	if (strcmp(tool->arguments[0].name, "other") == 0)
@@ -408,7 +407,5 @@ enum ss_status mcp_tool_run(struct mcp *mcp, struct mcp_call *call, struct ss_te
 		target.length = 0;
 	}
 	target_make(call, &target);
-	status = target_ask(runs, &target, out, err);
-	ss_text_release(&target);
-	return status;
+	return target_ask(runs, &target, out, err);
 }

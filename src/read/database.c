@@ -5,7 +5,6 @@
 #include "read/database.h"
 
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/sort.h"
@@ -92,10 +91,8 @@ static enum ss_status database_add_table(struct ss_database *database, const cha
 	if (database->table_count >= database->file.length / ROW_BYTES_MIN)
 		return database_fail_repeated(err);
 	copy = ss_arena_copy(&database->names, name, strlen(name));
-	if (!copy ||
-	    !ss_memory_reserve(database->memory, (void **)&database->tables,
-			       &database->table_capacity, (size_t)database->table_count + 1,
-			       sizeof(*database->tables)))
+	if (!copy || !SS_GROW(database->memory, database->tables, database->table_capacity,
+			      database->table_count))
 		return ss_fail_memory(err, "the database");
 	database->tables[database->table_count++] = copy;
 	return SS_OK;
@@ -120,9 +117,8 @@ static enum ss_status database_list_tables(struct ss_database *database, struct 
 	sqlite3_finalize(statement);
 	if (status == SS_OK && code != SQLITE_DONE)
 		status = database_fail(code, err);
-	if (status == SS_OK && database->table_count)
-		qsort(database->tables, database->table_count, sizeof(*database->tables),
-		      ss_sort_compare_strings);
+	if (status == SS_OK)
+		SS_SORT(database->tables, database->table_count, ss_sort_compare_strings);
 	return status;
 }
 
@@ -178,8 +174,7 @@ void ss_database_close(struct ss_database *database)
 		return;
 	sqlite3_close(database->sqlite);
 	ss_whole_file_release(&database->file);
-	ss_memory_free(database->memory, database->tables,
-		       (size_t)database->table_capacity * sizeof(*database->tables));
+	SS_FREE(database->memory, database->tables, database->table_capacity);
 	ss_arena_release(&database->names);
 	ss_memory_free(database->memory, database, sizeof(*database));
 }
@@ -285,7 +280,7 @@ enum ss_status ss_database_each(struct ss_database *database, const char *table,
 				struct ss_error *err)
 {
 	sqlite3_stmt *statement = NULL;
-	struct ss_text list = { 0 };
+	SS_TEXT(list);
 	enum ss_status status;
 	int code, count;
 
@@ -295,7 +290,6 @@ enum ss_status ss_database_each(struct ss_database *database, const char *table,
 	assert(count <= SS_ROW_COLUMNS_MAX);
 	if (code == SQLITE_OK)
 		code = database_prepare(database, list.data, table, &statement);
-	ss_text_release(&list);
 	status = code == SQLITE_OK
 			 ? database_visit_rows(database, statement, count, visit, context, err)
 			 : database_fail(code, err);

@@ -281,8 +281,7 @@ static enum ss_status job_open_phrases(struct ss_sim_job *job, struct ss_error *
 {
 	uint32_t count = job->programs.count;
 
-	job->phrases = ss_memory_resize(job->memory, NULL, 0, count * sizeof(*job->phrases));
-	if (!job->phrases)
+	if (!SS_MEMORY_NEW(job->memory, job->phrases, count))
 		return ss_fail_memory(err, "the texts of a simulated job");
 	memset(job->phrases, 0, count * sizeof(*job->phrases));
 	for (uint32_t i = 0; i < count; i++)
@@ -344,7 +343,7 @@ void ss_sim_job_close(struct ss_sim_job *job)
 		return;
 	for (uint32_t i = 0; job->phrases && i < job->programs.count; i++)
 		ss_sim_phrases_close(job->phrases[i]);
-	ss_memory_free(job->memory, job->phrases, job->programs.count * sizeof(*job->phrases));
+	SS_FREE(job->memory, job->phrases, job->programs.count);
 	ss_sim_outcome_close(&job->outcome);
 	ss_sim_programs_close(&job->programs, job->memory);
 	*job = (struct ss_sim_job){ 0 };
@@ -411,8 +410,8 @@ enum ss_status ss_sim_job_write(const struct ss_sim_job *job, uint32_t rank,
 	} else {
 		status = ss_fail_memory(err, "a simulated rank");
 	}
-	ss_memory_free(job->memory, streams, events * sizeof(*streams));
-	ss_memory_free(job->memory, correlations, events * sizeof(*correlations));
+	SS_FREE(job->memory, streams, events);
+	SS_FREE(job->memory, correlations, events);
 	ss_memory_free(job->memory, at, sizeof(*at));
 	return status;
 }

@@ -30,7 +30,7 @@ bool ss_batch_init(struct ss_batch *batch, struct ss_memory *memory)
 
 static void batch_release_map(struct ss_batch *batch, struct ss_number_map *map)
 {
-	ss_memory_free(batch->memory, map->ids, (size_t)map->capacity * sizeof(*map->ids));
+	SS_FREE(batch->memory, map->ids, map->capacity);
 }
 
 static void batch_release_rows(struct ss_batch *batch)
@@ -62,10 +62,8 @@ void ss_batch_release(struct ss_batch *batch)
 	batch_release_map(batch, &batch->maps.kernel_args);
 	batch_release_map(batch, &batch->maps.copy_args);
 	batch_release_map(batch, &batch->maps.comm_args);
-	ss_memory_free(batch->memory, batch->name_flags,
-		       (size_t)batch->name_flag_capacity * sizeof(*batch->name_flags));
-	ss_memory_free(batch->memory, batch->categories,
-		       (size_t)batch->category_capacity * sizeof(*batch->categories));
+	SS_FREE(batch->memory, batch->name_flags, batch->name_flag_capacity);
+	SS_FREE(batch->memory, batch->categories, batch->category_capacity);
 	ss_strings_release(&batch->names);
 	ss_strings_release(&batch->texts);
 	ss_strings_release(&batch->category_names);
@@ -120,9 +118,8 @@ uint32_t ss_batch_name(struct ss_batch *batch, const char *text, size_t length)
 
 	if (batch->names.count == known && id < batch->name_flag_capacity)
 		return id;
-	if (!ss_memory_reserve(batch->memory, (void **)&batch->name_flags,
-			       &batch->name_flag_capacity, batch->names.count,
-			       sizeof(*batch->name_flags))) {
+	if (!SS_RESERVE(batch->memory, batch->name_flags, batch->name_flag_capacity,
+			batch->names.count)) {
 		batch->out_of_memory = true;
 		return 0;
 	}
@@ -162,10 +159,8 @@ uint32_t ss_batch_category(struct ss_batch *batch, const char *text, size_t leng
 {
 	uint32_t id = ss_strings_add(&batch->category_names, text, length);
 
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(batch->memory, (void **)&batch->categories,
-			       &batch->category_capacity, batch->category_names.count,
-			       sizeof(*batch->categories))) {
+	if (id == SS_NO_ID || !SS_RESERVE(batch->memory, batch->categories,
+					  batch->category_capacity, batch->category_names.count)) {
 		batch->out_of_memory = true;
 		return 0;
 	}

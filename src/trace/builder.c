@@ -37,12 +37,9 @@ void ss_builder_release(struct ss_builder *builder)
 	ss_records_release(&builder->track_keys);
 	ss_records_release(&builder->metas);
 	ss_records_release(&builder->wide_ids);
-	ss_memory_free(memory, builder->flows,
-		       (size_t)builder->flows_capacity * sizeof(*builder->flows));
-	ss_memory_free(memory, builder->marks,
-		       (size_t)builder->marks_capacity * sizeof(*builder->marks));
-	ss_memory_free(memory, builder->meta_texts,
-		       (size_t)builder->meta_capacity * sizeof(*builder->meta_texts));
+	SS_FREE(memory, builder->flows, builder->flows_capacity);
+	SS_FREE(memory, builder->marks, builder->marks_capacity);
+	SS_FREE(memory, builder->meta_texts, builder->meta_capacity);
 	ss_memory_free(memory, builder->repaired, builder->repaired_bytes);
 	memset(builder, 0, sizeof(*builder));
 }
@@ -52,8 +49,7 @@ static bool number_map_reserve(struct ss_number_map *map, struct ss_memory *memo
 {
 	uint32_t had = map->capacity;
 
-	if (!ss_memory_reserve(memory, (void **)&map->ids, &map->capacity, count,
-			       sizeof(*map->ids)))
+	if (!SS_RESERVE(memory, map->ids, map->capacity, count))
 		return false;
 	for (uint32_t i = had; i < map->capacity; i++)
 		map->ids[i] = SS_NO_ID;
@@ -141,9 +137,8 @@ bool ss_builder_add_device(struct ss_builder *builder, const struct ss_device *d
 {
 	struct ss_trace_info *info = &builder->trace->info;
 
-	if (!ss_memory_reserve(builder->trace->memory, (void **)&info->devices,
-			       &info->device_capacity, (size_t)info->device_count + 1,
-			       sizeof(*info->devices)))
+	if (!SS_GROW(builder->trace->memory, info->devices, info->device_capacity,
+		     info->device_count))
 		return false;
 	info->devices[info->device_count++] = *device;
 	return true;
@@ -159,9 +154,8 @@ static uint32_t builder_add_name(struct ss_builder *builder, const struct ss_bat
 	const struct ss_string *added;
 	bool is_same;
 
-	if (id == SS_NO_ID || !ss_memory_reserve(trace->memory, (void **)&trace->name_flags,
-						 &trace->name_flag_capacity, trace->names.count,
-						 sizeof(*trace->name_flags)))
+	if (id == SS_NO_ID || !SS_RESERVE(trace->memory, trace->name_flags,
+					  trace->name_flag_capacity, trace->names.count))
 		return SS_NO_ID;
 	/* the batch has looked at the name already, unless it had to be repaired */
 	added = &trace->names.items[id];
@@ -209,8 +203,7 @@ static uint32_t builder_add_track(struct ss_builder *builder, struct ss_batch *b
 	id = ss_records_add(&builder->track_keys, &key);
 	if (id == SS_NO_ID || builder->track_keys.count == had)
 		return id;
-	if (!ss_memory_reserve(trace->memory, (void **)&trace->tracks, &trace->track_capacity,
-			       (size_t)id + 1, sizeof(*trace->tracks)))
+	if (!SS_GROW(trace->memory, trace->tracks, trace->track_capacity, id))
 		return SS_NO_ID;
 	trace->tracks[id] = (struct ss_track){
 		.class = key.class,
@@ -427,10 +420,8 @@ static void builder_add_meta(struct ss_builder *builder, struct ss_batch *batch,
 	meta.tid_text = builder_map_text(builder, batch, meta.tid_text);
 	meta.text = 0;
 	id = ss_records_add(&builder->metas, &meta);
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(builder->trace->memory, (void **)&builder->meta_texts,
-			       &builder->meta_capacity, builder->metas.count,
-			       sizeof(*builder->meta_texts)))
+	if (id == SS_NO_ID || !SS_RESERVE(builder->trace->memory, builder->meta_texts,
+					  builder->meta_capacity, builder->metas.count))
 		builder->failed = true;
 	else
 		builder->meta_texts[id] = text;

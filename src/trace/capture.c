@@ -5,7 +5,6 @@
  */
 #include "trace/capture.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bitmap.h"
@@ -58,12 +57,9 @@ void ss_captures_release(struct ss_captures *captures)
 		return;
 	ss_strings_release(&captures->texts);
 	ss_records_release(&captures->op_args);
-	ss_memory_free(captures->memory, captures->rows,
-		       (size_t)captures->row_capacity * sizeof(*captures->rows));
-	ss_memory_free(captures->memory, captures->nodes,
-		       (size_t)captures->node_capacity * sizeof(*captures->nodes));
-	ss_memory_free(captures->memory, captures->items,
-		       (size_t)captures->capacity * sizeof(*captures->items));
+	SS_FREE(captures->memory, captures->rows, captures->row_capacity);
+	SS_FREE(captures->memory, captures->nodes, captures->node_capacity);
+	SS_FREE(captures->memory, captures->items, captures->capacity);
 	*captures = (struct ss_captures){ 0 };
 }
 
@@ -120,9 +116,8 @@ static bool finding_add_track(struct capture_finding *finding, const struct ss_t
 		around = ss_outward_find(trace, slices->parent[low], SS_ROW_CALL);
 		if (around != SS_NO_ROW && slices->start_ns[around] > finding->from_ns)
 			continue;
-		if (!ss_memory_reserve(finding->captures->memory, (void **)&finding->launches,
-				       &finding->launch_capacity, (size_t)finding->launch_count + 1,
-				       sizeof(*finding->launches)))
+		if (!SS_GROW(finding->captures->memory, finding->launches, finding->launch_capacity,
+			     finding->launch_count))
 			return false;
 		finding->launches[finding->launch_count++] =
 			(struct captured_launch){ slices->start_ns[low], low };
@@ -140,9 +135,7 @@ static bool finding_add_launches(struct capture_finding *finding, int64_t pid)
 		if (trace->tracks[i].class == SS_TRACK_HOST && trace->tracks[i].pid == pid &&
 		    !finding_add_track(finding, &trace->tracks[i]))
 			return false;
-	if (finding->launch_count)
-		qsort(finding->launches, finding->launch_count, sizeof(*finding->launches),
-		      launch_compare);
+	SS_SORT(finding->launches, finding->launch_count, launch_compare);
 	return true;
 }
 
@@ -220,8 +213,7 @@ static bool captures_add_row(struct ss_captures *captures, const struct ss_trace
 	else if (ok && slices->kind[row] != SS_KIND_PYTHON && slices->args[row] != SS_NO_ARGS)
 		ok = captures_add_args(captures, trace, slices->args[row], &new.args);
 	if (!ok ||
-	    !ss_memory_reserve(captures->memory, (void **)&captures->rows, &captures->row_capacity,
-			       (size_t)captures->row_count + 1, sizeof(*captures->rows)))
+	    !SS_GROW(captures->memory, captures->rows, captures->row_capacity, captures->row_count))
 		return false;
 	captures->rows[captures->row_count++] = new;
 	return true;
@@ -268,9 +260,8 @@ static bool finding_add_node(struct capture_finding *finding, uint32_t launch)
 			return false;
 	}
 	finding->open_count = count;
-	if (!ss_memory_reserve(captures->memory, (void **)&captures->nodes,
-			       &captures->node_capacity, (size_t)captures->node_count + 1,
-			       sizeof(*captures->nodes)))
+	if (!SS_GROW(captures->memory, captures->nodes, captures->node_capacity,
+		     captures->node_count))
 		return false;
 	captures->nodes[captures->node_count++] = captures->row_count;
 	if (!captures_add_row(captures, finding->trace, launch, true))
@@ -323,8 +314,7 @@ static bool finding_add_capture(struct capture_finding *finding, uint32_t begin,
 		return true;
 	new.row_count = captures->row_count - new.first_row;
 	new.node_count = captures->node_count - new.first_node;
-	if (!ss_memory_reserve(captures->memory, (void **)&captures->items, &captures->capacity,
-			       (size_t)captures->count + 1, sizeof(*captures->items)))
+	if (!SS_GROW(captures->memory, captures->items, captures->capacity, captures->count))
 		return false;
 	captures->items[captures->count++] = new;
 	return true;
@@ -364,7 +354,6 @@ enum ss_status ss_captures_add(struct ss_captures *captures, const struct ss_tra
 	bool ok = finding_run(&finding, source);
 
 	ss_bitmap_release(&finding.starts);
-	ss_memory_free(captures->memory, finding.launches,
-		       (size_t)finding.launch_capacity * sizeof(*finding.launches));
+	SS_FREE(captures->memory, finding.launches, finding.launch_capacity);
 	return ok ? SS_OK : ss_fail_memory(err, "the captured graphs");
 }

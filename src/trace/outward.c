@@ -61,10 +61,9 @@ enum ss_status ss_outward_init(struct ss_trace *trace, struct ss_error *err)
 	if (!thread_is_deep(trace))
 		return SS_OK;
 	ss_arena_init(&scratch, trace->memory);
-	depths = SS_ARENA_NEW(&scratch, uint32_t, (size_t)count + 1);
-	trace->outward.jumps = SS_ARENA_NEW(&trace->arena, uint32_t, (size_t)count + 1);
-	trace->outward.marks = SS_ARENA_NEW(&trace->arena, uint32_t, (size_t)count + 1);
-	if (!depths || !trace->outward.jumps || !trace->outward.marks) {
+	if (!SS_ALLOC(&scratch, depths, (size_t)count + 1) ||
+	    !SS_ALLOC(&trace->arena, trace->outward.jumps, (size_t)count + 1) ||
+	    !SS_ALLOC(&trace->arena, trace->outward.marks, (size_t)count + 1)) {
 		ss_arena_release(&scratch);
 		trace->outward = (struct ss_jumps){ 0 };
 		return ss_fail_memory(err, "the nesting of the events");

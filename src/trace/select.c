@@ -112,10 +112,9 @@ static bool selection_copy_steps(struct selection_work *cut, struct ss_arena *sc
 	const struct ss_selection *selection = cut->selection;
 	struct ss_steps *out = &cut->out->steps;
 
-	out->items = SS_ARENA_NEW(&cut->out->arena, struct ss_step, (size_t)steps->count + 1);
-	cut->effective.items = SS_ARENA_NEW(scratch, struct step_span, (size_t)steps->count + 1);
-	cut->host.items = SS_ARENA_NEW(scratch, struct step_span, (size_t)steps->count + 1);
-	if (!out->items || !cut->effective.items || !cut->host.items)
+	if (!SS_ALLOC(&cut->out->arena, out->items, (size_t)steps->count + 1) ||
+	    !SS_ALLOC(scratch, cut->effective.items, (size_t)steps->count + 1) ||
+	    !SS_ALLOC(scratch, cut->host.items, (size_t)steps->count + 1))
 		return false;
 	out->kept_count = 0;
 	for (uint32_t i = 0; i < steps->count; i++) {
@@ -238,11 +237,9 @@ static bool selection_move_side_tables(struct selection_work *cut)
 	const struct ss_trace *trace = cut->trace;
 	struct ss_trace *out = cut->out;
 
-	out->comms = SS_ARENA_NEW(&out->arena, struct ss_comm_row, (size_t)trace->comm_count + 1);
-	out->sequences = SS_ARENA_NEW(&out->arena, struct ss_sequence_row,
-				      (size_t)trace->sequence_count + 1);
-	out->syncs = SS_ARENA_NEW(&out->arena, struct ss_sync_row, (size_t)trace->sync_count + 1);
-	if (!out->comms || !out->sequences || !out->syncs)
+	if (!SS_ALLOC(&out->arena, out->comms, (size_t)trace->comm_count + 1) ||
+	    !SS_ALLOC(&out->arena, out->sequences, (size_t)trace->sequence_count + 1) ||
+	    !SS_ALLOC(&out->arena, out->syncs, (size_t)trace->sync_count + 1))
 		return false;
 	out->comm_count = out->sequence_count = out->sync_count = 0;
 	out->others = NULL; /* of no use to views */
@@ -329,12 +326,9 @@ static bool select_rows(struct selection_work *cut, struct ss_arena *scratch)
 	if (!cut->by_steps && cut->selection->device == SS_SELECT_ANY &&
 	    cut->selection->stream == SS_SELECT_ANY)
 		return true;
-	cut->moved = SS_ARENA_NEW(scratch, uint32_t, count);
-	cut->nearest = SS_ARENA_NEW(scratch, uint32_t, count);
-	cut->out->tracks = SS_ARENA_NEW(&cut->out->arena, struct ss_track,
-					(size_t)trace->track_count + 1);
-	cut->out->category_events = SS_ARENA_NEW(&cut->out->arena, uint64_t, SS_CATEGORIES_MAX);
-	if (!cut->moved || !cut->nearest || !cut->out->tracks || !cut->out->category_events)
+	if (!SS_ALLOC(scratch, cut->moved, count) || !SS_ALLOC(scratch, cut->nearest, count) ||
+	    !SS_ALLOC(&cut->out->arena, cut->out->tracks, (size_t)trace->track_count + 1) ||
+	    !SS_ALLOC(&cut->out->arena, cut->out->category_events, SS_CATEGORIES_MAX))
 		return false;
 	cut->out->device_from = cut->out->device_to = 0;
 	cut->out->track_sums = NULL;
@@ -358,15 +352,13 @@ enum ss_status ss_trace_select(const struct ss_trace *trace, const struct ss_sel
 		.out = out,
 		.by_steps = selection->has_steps && !selection->by_moment,
 	};
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, memory);
 	bool whole;
 
 	*out = *trace;
 	out->later = NULL; /* selecting needs all columns */
 	ss_arena_init(&out->arena, memory);
-	ss_arena_init(&scratch, memory);
 	whole = select_rows(&cut, &scratch) && (!cut.moved || ss_outward_init(out, err) == SS_OK);
-	ss_arena_release(&scratch);
 	if (whole)
 		return SS_OK;
 	ss_trace_select_release(out);

@@ -25,9 +25,8 @@ enum ss_status ss_trace_init(struct ss_trace *trace, struct ss_memory *memory, s
 	trace->memory = memory;
 	ss_arena_init(&trace->arena, memory);
 	ss_quality_init(&trace->quality);
-	trace->categories = SS_ARENA_NEW(&trace->arena, struct ss_category, SS_CATEGORIES_MAX);
-	trace->category_events = SS_ARENA_NEW(&trace->arena, uint64_t, SS_CATEGORIES_MAX);
-	if (!trace->categories || !trace->category_events)
+	if (!SS_ALLOC(&trace->arena, trace->categories, SS_CATEGORIES_MAX) ||
+	    !SS_ALLOC(&trace->arena, trace->category_events, SS_CATEGORIES_MAX))
 		return ss_fail_memory(err, "a trace");
 	/* where categories beyond the limit go */
 	trace->categories[SS_CATEGORIES_MAX - 1] = (struct ss_category){ "(others)", SS_KIND_OTHER,
@@ -47,8 +46,7 @@ enum ss_status ss_trace_init(struct ss_trace *trace, struct ss_memory *memory, s
 	    !ss_records_init(&trace->kernel_args, memory, sizeof(struct ss_kernel_args)) ||
 	    !ss_records_init(&trace->copy_args, memory, sizeof(struct ss_copy_args)) ||
 	    !ss_records_init(&trace->comm_args, memory, sizeof(struct ss_comm_args)) ||
-	    !ss_memory_reserve(memory, (void **)&trace->name_flags, &trace->name_flag_capacity, 1,
-			       sizeof(*trace->name_flags)))
+	    !SS_RESERVE(memory, trace->name_flags, trace->name_flag_capacity, 1))
 		return ss_fail_memory(err, "a trace");
 	trace->name_flags[0] = 0;
 	return SS_OK;
@@ -210,8 +208,7 @@ static void columns_release(struct ss_memory *memory, struct trace_column *colum
 			ss_memory_free(memory, *columns[i].data, capacity * columns[i].item_bytes);
 }
 
-#define FREE_ARRAY(trace, items, capacity) \
-	ss_memory_free((trace)->memory, (items), (size_t)(capacity) * sizeof(*(items)))
+#define FREE_ARRAY(trace, items, capacity) SS_FREE((trace)->memory, (items), capacity)
 
 void ss_trace_release(struct ss_trace *trace)
 {

@@ -290,10 +290,9 @@ static bool kernel_classify_name(const struct ss_string *full, struct ss_arena *
 
 struct ss_kernel_name *ss_kernel_names(const struct ss_trace *trace, struct ss_arena *arena)
 {
-	struct ss_kernel_name *names = SS_ARENA_NEW(arena, struct ss_kernel_name,
-						    (size_t)trace->names.count + 1);
+	struct ss_kernel_name *names;
 
-	if (!names)
+	if (!SS_ALLOC(arena, names, (size_t)trace->names.count + 1))
 		return NULL;
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		uint32_t id = trace->slices.name[row];

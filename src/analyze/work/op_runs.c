@@ -4,7 +4,6 @@
  */
 #include "analyze/work/op_runs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/time/cover.h"
@@ -131,7 +130,7 @@ static void op_group_measure(struct ss_op_group *group, int64_t *own_ns, int64_t
 {
 	uint32_t at = group->count >= 40 ? group->count / 10 : group->count >= 8;
 
-	qsort(own_ns, group->count, sizeof(*own_ns), ss_sort_compare_int64);
+	SS_SORT(own_ns, group->count, ss_sort_compare_int64);
 	group->fast_ns = own_ns[at] < most_ns ? own_ns[at] : most_ns;
 	for (uint32_t i = 0; i < group->count; i++) {
 		if (own_ns[i] > group->fast_ns)
@@ -165,8 +164,7 @@ static bool op_groups_measure(struct op_sorting *sorting, const struct ss_works 
 		group->sum_ns = ss_ns_sum(group->sum_ns, runs->ops->self_ns[row]);
 		all++;
 	}
-	sorting->own_ns = SS_ARENA_NEW(&runs->arena, int64_t, (size_t)all + 1);
-	if (!sorting->own_ns)
+	if (!SS_ALLOC(&runs->arena, sorting->own_ns, (size_t)all + 1))
 		return false;
 	for (uint32_t i = 0; i + 1 < runs->count; i++)
 		next[i + 1] = next[i] + runs->groups[i].count;
@@ -182,8 +180,7 @@ static bool op_groups_measure(struct op_sorting *sorting, const struct ss_works 
 
 static bool op_runs_categories(struct ss_op_runs *runs, const struct ss_strings *names)
 {
-	runs->category = SS_ARENA_NEW(&runs->arena, uint8_t, (size_t)names->count + 1);
-	if (!runs->category)
+	if (!SS_ALLOC(&runs->arena, runs->category, (size_t)names->count + 1))
 		return false;
 	for (uint32_t i = 0; i < names->count; i++)
 		runs->category[i] = (uint8_t)ss_op_category(ss_strings_text(names, i));

@@ -33,11 +33,9 @@ void ss_works_release(struct ss_works *works)
 	if (!works->memory)
 		return;
 	ss_records_release(&works->keys);
-	ss_memory_free(works->memory, works->items, works->capacity * sizeof(*works->items));
-	ss_memory_free(works->memory, works->workers,
-		       works->worker_capacity * sizeof(*works->workers));
-	ss_memory_free(works->memory, works->worker_of,
-		       works->rows.count * sizeof(*works->worker_of));
+	SS_FREE(works->memory, works->items, works->capacity);
+	SS_FREE(works->memory, works->workers, works->worker_capacity);
+	SS_FREE(works->memory, works->worker_of, works->rows.count);
 	ss_bitmap_release(&works->rows);
 	ss_memory_free(works->memory, works->name_kind, works_name_capacity(works));
 	*works = (struct ss_works){ 0 };
@@ -104,8 +102,7 @@ static uint32_t works_item_of_call(struct ss_works *works, const struct named_fo
 
 	if (id == SS_NO_ID || works->keys.count == known)
 		return id;
-	if (!ss_memory_reserve(works->memory, (void **)&works->items, &works->capacity,
-			       (size_t)id + 1, sizeof(*works->items)))
+	if (!SS_GROW(works->memory, works->items, works->capacity, id))
 		return SS_NO_ID;
 	work = &works->items[id];
 	*work = (struct ss_work){ .kind = named->formula->kind };
@@ -185,8 +182,7 @@ static bool worker_does_flops(const struct ss_works *works, uint32_t around)
 
 static bool works_add_worker(struct ss_works *works, uint32_t row, uint32_t *number)
 {
-	if (!ss_memory_reserve(works->memory, (void **)&works->workers, &works->worker_capacity,
-			       (size_t)works->worker_count + 1, sizeof(*works->workers)))
+	if (!SS_GROW(works->memory, works->workers, works->worker_capacity, works->worker_count))
 		return false;
 	works->workers[works->worker_count++] = (struct ss_worker){ .row = row,
 								    .item = *number - 1 };
@@ -227,9 +223,7 @@ static bool works_keep_workers(struct ss_works *works, const uint32_t *number)
 	ss_bitmap_finish(&works->rows);
 	if (!works->rows.count)
 		return true;
-	works->worker_of = ss_memory_resize(works->memory, NULL, 0,
-					    works->rows.count * sizeof(*works->worker_of));
-	if (!works->worker_of) {
+	if (!SS_MEMORY_NEW(works->memory, works->worker_of, works->rows.count)) {
 		works->rows.count = 0;
 		return false;
 	}

@@ -6,7 +6,6 @@
  * on the GPU and on the host, and the longest of these in the order of time.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "api/request/choice.h"
 #include "api/viewer/route.h"
@@ -189,12 +188,11 @@ static enum ss_status words_write(const struct words_stretch *stretch,
 				  const struct ss_range_sums *ranged, struct ss_arena *scratch,
 				  struct ss_error *err)
 {
-	struct words_event *events = SS_ARENA_NEW(scratch, struct words_event,
-						  2 * (size_t)stretch->lines);
+	struct words_event *events;
 	struct ss_text *out = stretch->out;
 	uint32_t count;
 
-	if (!events)
+	if (!SS_ALLOC(scratch, events, 2 * (size_t)stretch->lines))
 		return ss_fail_memory(err, "the list of events");
 	words_add_head(stretch);
 	words_add_devices(stretch, ranged);
@@ -203,7 +201,7 @@ static enum ss_status words_write(const struct words_stretch *stretch,
 				 events + count);
 	if (!count)
 		return SS_OK;
-	qsort(events, count, sizeof(*events), words_compare);
+	SS_SORT(events, count, words_compare);
 	ss_text_add_string(out, "\nThe longest of each name, in the order of time:\n");
 	for (uint32_t i = 0; i < count; i++) {
 		ss_text_add_string(out, "- ");

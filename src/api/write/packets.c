@@ -156,8 +156,7 @@ uint64_t packets_take_lane(struct packets *packets, int64_t start_ns, int64_t en
 	while (lane < lanes->count && lanes->items[lane].end_ns > start_ns)
 		lane++;
 	if (lane == lanes->count) {
-		if (!ss_memory_reserve(&packets->session->memory, (void **)&lanes->items,
-				       &lanes->capacity, (size_t)lane + 1, sizeof(*lanes->items))) {
+		if (!SS_GROW(&packets->session->memory, lanes->items, lanes->capacity, lane)) {
 			packets_fail(packets);
 			return 0;
 		}
@@ -261,8 +260,7 @@ enum ss_status packets_close(struct packets *packets, struct ss_exported *out)
 		packets->status = ss_gzip_writer_finish(packets->gzip, packets->err);
 	ss_gzip_writer_close(packets->gzip);
 	ss_memory_free(memory, packets->buffer, PACKETS_BUFFER_BYTES);
-	ss_memory_free(memory, packets->lanes.items,
-		       packets->lanes.capacity * sizeof(*packets->lanes.items));
+	SS_FREE(memory, packets->lanes.items, packets->lanes.capacity);
 	ss_text_release(&packets->text);
 	ss_text_release(&packets->inner);
 	ss_text_release(&packets->arg_bytes);

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "api/viewer/slice_args.h"
 #include "api/write/packets.h"
@@ -147,8 +146,7 @@ static void export_rows(struct packets *packets, const struct ss_track *track, u
 			break;
 		end_ns = ss_slice_end(slices, row);
 		if (thread && (!count || open[count - 1] >= end_ns)) {
-			if (!ss_memory_reserve(memory, (void **)&open, &capacity, (size_t)count + 1,
-					       sizeof(*open)))
+			if (!SS_GROW(memory, open, capacity, count))
 				packets_fail(packets);
 			else
 				open[count++] = end_ns;
@@ -160,7 +158,7 @@ static void export_rows(struct packets *packets, const struct ss_track *track, u
 			packets_add_end(packets, lane, ss_timeline_moment(packets->file, end_ns));
 		}
 	}
-	ss_memory_free(memory, open, capacity * sizeof(*open));
+	SS_FREE(memory, open, capacity);
 }
 
 /* --- a file ------------------------------------------------------------------------------- */
@@ -194,12 +192,11 @@ static bool export_find_flows(struct packets *packets)
 	const struct ss_trace *trace = packets->file->trace;
 	size_t rows = (size_t)trace->slices.count + 1;
 
-	packets->first_flow = SS_ARENA_NEW(&packets->scratch, uint32_t, rows);
-	packets->next_flow = SS_ARENA_NEW(&packets->scratch, uint32_t, rows);
-	packets->args = SS_ARENA_NEW(&packets->scratch, struct cached_args,
-				     (size_t)trace->op_args.count + trace->kernel_args.count +
-					     trace->copy_args.count + 1);
-	if (!packets->first_flow || !packets->next_flow || !packets->args)
+	if (!SS_ALLOC(&packets->scratch, packets->first_flow, rows) ||
+	    !SS_ALLOC(&packets->scratch, packets->next_flow, rows) ||
+	    !SS_ALLOC(&packets->scratch, packets->args,
+		      (size_t)trace->op_args.count + trace->kernel_args.count +
+			      trace->copy_args.count + 1))
 		return false;
 	memset(packets->first_flow, 0xff, rows * sizeof(uint32_t));
 	for (uint32_t row = trace->slices.count; row-- > 0;) {
@@ -250,7 +247,7 @@ static uint64_t export_counter_track(struct packets *packets, uint64_t process,
 {
 	const struct ss_trace *trace = packets->file->trace;
 	uint32_t before = known->count, id = ss_strings_add(known, (const char *)&key, sizeof(key));
-	struct ss_text name = { 0 };
+	SS_TEXT(name);
 
 	if (id == SS_NO_ID) {
 		packets_fail(packets);
@@ -273,7 +270,6 @@ static uint64_t export_counter_track(struct packets *packets, uint64_t process,
 						       .is_counter = true,
 						       .has_bytes = key.kind,
 						       .share = key.kind ? "memory" : NULL });
-	ss_text_release(&name);
 	return tracks[id];
 }
 
@@ -302,12 +298,12 @@ static void export_counters(struct packets *packets, uint64_t process)
 {
 	const struct ss_trace *trace = packets->file->trace;
 	const struct ss_allocations *memory = &trace->allocations;
-	uint64_t *tracks = SS_ARENA_NEW(&packets->scratch, uint64_t,
-					(size_t)trace->counter_count + 2 * (size_t)memory->count +
-						2);
+	uint64_t *tracks;
 	struct ss_strings known;
 
-	if (!tracks || !ss_strings_init(&known, &packets->session->memory)) {
+	if (!SS_ALLOC(&packets->scratch, tracks,
+		      (size_t)trace->counter_count + 2 * (size_t)memory->count + 2) ||
+	    !ss_strings_init(&known, &packets->session->memory)) {
 		packets_fail(packets);
 		return;
 	}
@@ -385,7 +381,7 @@ static void export_file(struct packets *packets, uint32_t number)
 	const struct ss_timeline_file *file = &packets->session->timeline.files[number];
 	const struct ss_idle none = { 0 };
 	struct ss_tracks tracks = { 0 };
-	struct ss_text name = { 0 };
+	SS_TEXT(name);
 	uint64_t process;
 
 	packets->file = file;
@@ -401,7 +397,6 @@ static void export_file(struct packets *packets, uint32_t number)
 				   &(struct described_track){ .name = name.data ? name.data : "",
 							      .pid = number + 2,
 							      .order = number + 2 });
-	ss_text_release(&name);
 	if (packets->status == SS_OK && !export_find_flows(packets))
 		packets_fail(packets);
 	if (packets->status == SS_OK)
@@ -456,14 +451,12 @@ static void export_finding(struct packets *packets, const struct ss_diagnosis *v
 
 	while (packets->status == SS_OK &&
 	       ss_flag_next(verdict, finding, &packets->session->timeline, &visit, &place)) {
-		if (ss_memory_reserve(memory, (void **)&places, &capacity, (size_t)count + 1,
-				      sizeof(*places)))
+		if (SS_GROW(memory, places, capacity, count))
 			places[count++] = place;
 		else
 			packets_fail(packets);
 	}
-	if (count)
-		qsort(places, count, sizeof(*places), flag_place_compare);
+	SS_SORT(places, count, flag_place_compare);
 	ss_text_addf(&name, "%" PRIu32 " %s", number + 1, finding->rule->name);
 	ss_text_addf(&about, "%s.\n", finding->title);
 	for (uint32_t i = 0; i < finding->evidence_count; i++)
@@ -475,7 +468,7 @@ static void export_finding(struct packets *packets, const struct ss_diagnosis *v
 		packets_fail(packets);
 	for (uint32_t i = 0; i < count && packets->status == SS_OK; i++)
 		export_place(packets, &places[i], finding->rule->name, places[i].ns);
-	ss_memory_free(memory, places, capacity * sizeof(*places));
+	SS_FREE(memory, places, capacity);
 	ss_text_release(&name);
 	ss_text_release(&about);
 }

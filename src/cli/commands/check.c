@@ -88,7 +88,7 @@ static int write_file(const char *what, struct output *output,
 		      const struct ss_rendered_check *shown)
 {
 	struct ss_error err = { 0 };
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	int code;
 
 	write(shown, &text);
@@ -99,7 +99,6 @@ static int write_file(const char *what, struct output *output,
 		(void)output_write(output, text.data, text.length);
 		code = output_close(what, output);
 	}
-	ss_text_release(&text);
 	return code;
 }
 

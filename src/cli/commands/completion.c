@@ -22,7 +22,7 @@ static int completion_run(const struct command *command, const struct arguments 
 	const struct completion_shell *shell = arguments->path_count == 1
 						       ? find_shell(arguments->paths[0])
 						       : NULL;
-	struct ss_text out = { 0 };
+	SS_TEXT(out);
 	bool failed;
 
 	if (!shell) {
@@ -34,7 +34,6 @@ static int completion_run(const struct command *command, const struct arguments 
 	failed = ss_text_failed(&out);
 	if (!failed)
 		fwrite(out.data, 1, out.length, stdout);
-	ss_text_release(&out);
 	if (failed)
 		fprintf(stderr, "stepscope %s: not enough memory\n", command->name);
 	return failed ? EXIT_FAILED : EXIT_FINE;

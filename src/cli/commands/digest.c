@@ -196,7 +196,7 @@ static int write_digest(struct digesting *digesting, struct ready *ready, bool *
 static bool digest_is_wanted(struct digesting *digesting, const char *origin, const char *output,
 			     int *code)
 {
-	struct ss_text named = { 0 };
+	SS_TEXT(named);
 	bool resumes = cli_option_given(digesting->arguments, "resume");
 	bool forces = cli_option_given(digesting->arguments, "force");
 	enum ss_digest_age age;
@@ -208,7 +208,6 @@ static bool digest_is_wanted(struct digesting *digesting, const char *origin, co
 	if (resumes && cli_digest_text(digesting->redactor, origin, &named))
 		age = ss_job_digest_age(output, origin, named.data, &ss_diagnose_summarizer,
 					digesting->memory);
-	ss_text_release(&named);
 	if (age == SS_DIGEST_CURRENT) {
 		digesting->tally.current++;
 		return false;
@@ -498,10 +497,9 @@ static int digest(struct digesting *digesting, struct ss_memory *memory)
 	struct ss_strings names = { 0 };
 	struct ss_paths paths = { 0 };
 	struct ss_error err = { 0 };
-	struct ss_arena arena;
+	SS_SCRATCH(arena, memory);
 	int code;
 
-	ss_arena_init(&arena, memory);
 	digesting->names = &names;
 	digesting->memory = memory;
 	if (!ss_strings_init(&names, memory))
@@ -513,7 +511,6 @@ static int digest(struct digesting *digesting, struct ss_memory *memory)
 		code = digest_paths(digesting, &paths, &arena);
 	ss_find_release(&paths, memory);
 	ss_strings_release(&names);
-	ss_arena_release(&arena);
 	return code;
 }
 

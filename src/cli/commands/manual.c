@@ -151,7 +151,7 @@ static void manual_add_sections(struct ss_text *out)
 
 static int manual_run(const struct command *command, const struct arguments *arguments)
 {
-	struct ss_text out = { 0 };
+	SS_TEXT(out);
 	bool failed;
 
 	if (arguments->path_count) {
@@ -171,7 +171,6 @@ static int manual_run(const struct command *command, const struct arguments *arg
 	failed = ss_text_failed(&out);
 	if (!failed)
 		fwrite(out.data, 1, out.length, stdout);
-	ss_text_release(&out);
 	if (failed)
 		fprintf(stderr, "stepscope %s: not enough memory\n", command->name);
 	return failed ? EXIT_FAILED : EXIT_FINE;

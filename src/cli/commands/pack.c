@@ -37,7 +37,7 @@ static bool name_of_pack(const struct pack_command *packing, const char *path, c
 	const char *folder = packing->folder, *slash = strrchr(path, '/');
 	const char *name = strcmp(path, "-") == 0 ? "stdin" : slash ? slash + 1 : path;
 	int before = slash ? (int)(slash - path) + 1 : 0, printed = -1;
-	struct ss_text made = { 0 };
+	SS_TEXT(made);
 	int length;
 
 	if (packing->redaction.is_on &&
@@ -48,7 +48,6 @@ static bool name_of_pack(const struct pack_command *packing, const char *path, c
 		printed = snprintf(out, PATH_BYTES, "%s/%.*s" ENDING, folder, length, name);
 	else
 		printed = snprintf(out, PATH_BYTES, "%.*s%.*s" ENDING, before, path, length, name);
-	ss_text_release(&made);
 	return printed > 0 && printed < PATH_BYTES;
 }
 

@@ -214,7 +214,7 @@ static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 	const char *output = redacting->output;
 	struct ss_paths paths = { 0 };
 	struct ss_error err = { 0 };
-	struct ss_text told = { 0 };
+	SS_TEXT(told);
 	int code = refuse_folder(redacting);
 
 	if (code == EXIT_FINE &&
@@ -234,7 +234,6 @@ static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 	if (redacting->written && strcmp(redacting->format, "json") == 0 &&
 	    ss_redactor_tell(redacting->redactor, "json", &told, &err) == SS_OK)
 		fwrite(told.data, 1, told.length, stdout);
-	ss_text_release(&told);
 	ss_find_release(&paths, arena->memory);
 	return code;
 }

@@ -130,7 +130,7 @@ static int make_report(const struct command *command, const struct arguments *ar
 					    .link = cli_option_text(arguments, "link") };
 	struct ss_session *sessions[2] = { NULL };
 	struct ss_error err = { 0 };
-	struct ss_text page = { 0 };
+	SS_TEXT(page);
 	struct output output;
 	enum ss_status status;
 	int code = find_page(command->name, cli_option_text(arguments, "page"), &page);
@@ -149,7 +149,6 @@ static int make_report(const struct command *command, const struct arguments *ar
 	}
 	ss_session_close(sessions[0]);
 	ss_session_close(sessions[1]);
-	ss_text_release(&page);
 	return code;
 }
 

@@ -181,14 +181,13 @@ static int slice_sessions(const struct command *command, const struct arguments 
 {
 	struct ss_open_options open = show_loading(arguments, arguments->paths,
 						   arguments->path_count);
-	struct slicing_command *slicing = SS_ARENA_NEW((struct ss_arena *)&arguments->arena,
-						       struct slicing_command, 1);
+	struct slicing_command *slicing;
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 	bool made = false;
 	int code;
 
-	if (!slicing)
+	if (!SS_ALLOC((struct ss_arena *)&arguments->arena, slicing, 1))
 		return EXIT_FAILED;
 	slicing->what = command->name;
 	slicing->path = cli_option_text(arguments, "output");

@@ -116,7 +116,7 @@ static enum ss_status read_queries(const char *path, struct ss_text *out, struct
 static enum ss_status sql_run_queries(struct query *query, const struct sql_words *words,
 				      struct ss_error *err)
 {
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	enum ss_status status = SS_OK;
 
 	if (words->query)
@@ -130,7 +130,6 @@ static enum ss_status sql_run_queries(struct query *query, const struct sql_word
 				       &(struct ss_sql_text){ text.data ? text.data : "",
 							      text.length },
 				       err);
-	ss_text_release(&text);
 	return status;
 }
 

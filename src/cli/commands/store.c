@@ -113,7 +113,7 @@ static int print_table(const char *what, const struct arguments *arguments,
 {
 	struct ss_request request = show_request(what, arguments);
 	const struct ss_render_options options = { .width = request.width, .color = request.color };
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	struct ss_error err = { 0 };
 	bool is_made;
 
@@ -121,7 +121,6 @@ static int print_table(const char *what, const struct arguments *arguments,
 	is_made = !table->failed && !ss_text_failed(&text);
 	if (is_made && text.length)
 		fwrite(text.data, 1, text.length, stdout);
-	ss_text_release(&text);
 	if (is_made)
 		return EXIT_FINE;
 	(void)ss_fail_memory(&err, "the list");

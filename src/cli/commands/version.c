@@ -49,7 +49,7 @@ static void version_add_sql(struct ss_text *out)
 static int version_run(const struct command *command, const struct arguments *arguments)
 {
 	struct sandbox_offer offer = sandbox_offer();
-	struct ss_text out = { 0 };
+	SS_TEXT(out);
 
 	if (!cli_option_given(arguments, "json")) {
 		printf(*commit ? "stepscope %s (%s)\n" : "stepscope %s\n", ss_version(), commit);
@@ -67,7 +67,6 @@ static int version_run(const struct command *command, const struct arguments *ar
 		return EXIT_FAILED;
 	}
 	fwrite(out.data, 1, out.length, stdout);
-	ss_text_release(&out);
 	return EXIT_FINE;
 }
 

@@ -176,14 +176,13 @@ bool cli_digest_text(struct ss_redactor *redactor, const char *path, struct ss_t
 bool cli_digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
 		     struct ss_redactor *redactor, char out[SS_PATH_BYTES])
 {
-	struct ss_text name = { 0 };
+	SS_TEXT(name);
 	size_t folder = strlen(to) + 1;
 	int printed = -1;
 
 	if (cli_digest_text(redactor, within(arguments, path), &name))
 		printed = snprintf(out, SS_PATH_BYTES, "%s/%.*s" ENDING, to,
 				   (int)ss_find_stem(name.data, true), name.data);
-	ss_text_release(&name);
 	if (printed < 0 || printed >= SS_PATH_BYTES)
 		return false;
 	for (char *at = out + folder; *at; at++)

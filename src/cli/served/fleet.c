@@ -179,7 +179,7 @@ static enum ss_status fleet_run_load(struct fleet *fleet, const char *path, stru
 static enum ss_status fleet_run_open(struct fleet *fleet, const char *id, struct ss_error *err)
 {
 	struct fleet_run *place = fleet_run_take(fleet, id);
-	struct ss_text path = { 0 };
+	SS_TEXT(path);
 	enum ss_status status;
 
 	if (place) {
@@ -202,7 +202,6 @@ static enum ss_status fleet_run_open(struct fleet *fleet, const char *id, struct
 		if (status != SS_OK)
 			fleet_run_close(place);
 	}
-	ss_text_release(&path);
 	return status;
 }
 
@@ -399,7 +398,7 @@ static enum ss_status fleet_route_run(const struct ss_viewer_request *asked, str
 	struct fleet *fleet = fleet_of(asked);
 	const struct ss_fleet_query *query = ss_fleet_query_find(asked->rest);
 	struct ss_error problem = { 0 };
-	struct ss_text body = { 0 };
+	SS_TEXT(body);
 	enum ss_status status;
 
 	if (!query || strstr(query->text, "{run}"))
@@ -416,7 +415,6 @@ static enum ss_status fleet_route_run(const struct ss_viewer_request *asked, str
 		ss_render_quoted(&out->body, problem.text);
 	}
 	ss_text_add_string(&out->body, "}\n");
-	ss_text_release(&body);
 	return SS_OK;
 }
 

@@ -167,7 +167,7 @@ static void sql_route_count_rows(struct running *running, const struct ss_sql_te
 	struct served_sql *page_sql = page_sql_of(running->asked);
 	int64_t end_ns = ss_clock_ns() + COUNT_SECONDS * NS_PER_SECOND;
 	struct ss_sql_answer answer;
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	struct ss_error unused = { 0 };
 
 	page_sql->end_ns = end_ns < page_sql->end_ns ? end_ns : page_sql->end_ns;
@@ -180,7 +180,6 @@ static void sql_route_count_rows(struct running *running, const struct ss_sql_te
 			running->row_count = ss_table_int(&answer.table, 0, 0);
 		ss_sql_end(&answer);
 	}
-	ss_text_release(&text);
 }
 
 static enum ss_status sql_route_run_statement(struct running *running,

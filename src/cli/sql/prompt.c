@@ -63,7 +63,7 @@ static void history_read(void)
 {
 	off_t size = history_file >= 0 ? lseek(history_file, 0, SEEK_END) : 0;
 	off_t from = size > HISTORY_BYTES ? size - HISTORY_BYTES : 0;
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	char part[4096], *at, *end;
 	ssize_t got;
 
@@ -78,12 +78,11 @@ static void history_read(void)
 		*end = '\0';
 		cli_line_remember(at);
 	}
-	ss_text_release(&text);
 }
 
 static void remember(const char *line)
 {
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 
 	if (!*line)
 		return;
@@ -92,7 +91,6 @@ static void remember(const char *line)
 	/* the prompt works without a history as well */
 	if (history_file >= 0 && text.length && write(history_file, text.data, text.length) < 0)
 		history_file = -1;
-	ss_text_release(&text);
 }
 
 /* --- completion ---------------------------------------------------------------------------- */
@@ -242,7 +240,7 @@ static bool prompt_add_line(struct query *query, struct ss_text *statement,
 int prompt_run(struct query *query)
 {
 	struct typed typed = { 0 };
-	struct ss_text line = { 0 };
+	SS_TEXT(line);
 	enum line_state state = LINE_READ;
 
 	if (!cli_line_begin(prompt_complete, &typed)) {
@@ -265,7 +263,6 @@ int prompt_run(struct query *query)
 	if (state == LINE_ENDED)
 		fputc('\n', stdout);
 	cli_line_end();
-	ss_text_release(&line);
 	ss_text_release(&typed.statement);
 	if (history_file >= 0)
 		close(history_file);

@@ -260,7 +260,7 @@ static enum ss_status query_run_statement(struct query *query, const struct ss_s
 					  struct ss_error *err)
 {
 	struct ss_sql_answer answer;
-	struct ss_text out = { 0 };
+	SS_TEXT(out);
 	enum ss_status status;
 
 	if (query->is_parquet)
@@ -269,19 +269,17 @@ static enum ss_status query_run_statement(struct query *query, const struct ss_s
 	if (status == SS_OK && answer.has_rows)
 		status = print_rows(query, &answer, &out, err);
 	ss_sql_end(&answer);
-	ss_text_release(&out);
 	return status;
 }
 
 static enum ss_status run_list(struct query *query, const struct ss_sql_text *text,
 			       struct ss_error *err)
 {
-	struct ss_text out = { 0 };
+	SS_TEXT(out);
 	enum ss_status status = query_list(query, text->text, text->length, &out, err);
 
 	if (status == SS_OK)
 		status = write_text(query, &out, err);
-	ss_text_release(&out);
 	return status;
 }
 

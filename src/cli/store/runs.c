@@ -107,7 +107,7 @@ static enum ss_status store_runs_add_session(struct store_runs *runs, struct ss_
 	const struct arguments *arguments = runs->arguments;
 	char *real = realpath(path, NULL);
 	const char *source = cli_option_text(arguments, "source");
-	struct ss_text name = { 0 };
+	SS_TEXT(name);
 	struct ss_stored_run run = { .job = cli_option_text(arguments, "job"),
 				     .commit = cli_option_text(arguments, "commit"),
 				     .source = source ? source
@@ -132,7 +132,6 @@ static enum ss_status store_runs_add_session(struct store_runs *runs, struct ss_
 	if (status == SS_OK)
 		status = ss_run_store_add(&runs->store, session, &run, &runs->last, err);
 	cli_progress_end(&bar);
-	ss_text_release(&name);
 	free(real);
 	return status;
 }

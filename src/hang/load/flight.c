@@ -62,12 +62,9 @@ void ss_flight_release(struct ss_flight *flight)
 
 	if (!memory)
 		return;
-	ss_memory_free(memory, flight->entries,
-		       (size_t)flight->entry_capacity * sizeof(*flight->entries));
-	ss_memory_free(memory, flight->groups,
-		       (size_t)flight->group_capacity * sizeof(*flight->groups));
-	ss_memory_free(memory, flight->statuses,
-		       (size_t)flight->status_capacity * sizeof(*flight->statuses));
+	SS_FREE(memory, flight->entries, flight->entry_capacity);
+	SS_FREE(memory, flight->groups, flight->group_capacity);
+	SS_FREE(memory, flight->statuses, flight->status_capacity);
 	ss_stacks_release(&flight->stacks);
 	ss_records_release(&flight->frames);
 	ss_strings_release(&flight->texts);
@@ -133,7 +130,7 @@ enum ss_status ss_flight_load(struct ss_source *source, struct ss_memory *memory
 		status = flight_read(source, &reader, err);
 	ss_records_release(&reader.shapes);
 	ss_records_release(&reader.words);
-	ss_memory_free(memory, reader.frames, reader.frame_capacity * sizeof(*reader.frames));
+	SS_FREE(memory, reader.frames, reader.frame_capacity);
 	if (status != SS_OK)
 		ss_flight_release(out);
 	return status;

@@ -26,9 +26,8 @@ static enum ss_status json_read_value(struct json_reading *reading, uint32_t dep
 
 static enum ss_status json_push(struct json_reading *reading, struct ss_pickle_value value)
 {
-	if (!ss_memory_reserve(reading->reader->out->memory, (void **)&reading->items,
-			       &reading->capacity, (size_t)reading->count + 1,
-			       sizeof(*reading->items)))
+	if (!SS_GROW(reading->reader->out->memory, reading->items, reading->capacity,
+		     reading->count))
 		return ss_fail_memory(reading->err, "the records");
 	reading->items[reading->count++] = value;
 	return SS_OK;
@@ -182,6 +181,6 @@ enum ss_status ss_flight_read_json(struct ss_source *source, struct ss_flight_re
 	}
 	ss_whole_file_release(&file);
 	ss_memory_free(memory, reading.unescaped, reading.unescaped_bytes);
-	ss_memory_free(memory, reading.items, reading.capacity * sizeof(*reading.items));
+	SS_FREE(memory, reading.items, reading.capacity);
 	return status;
 }

@@ -241,8 +241,7 @@ static enum ss_status read_entry(struct ss_flight_reader *reader,
 		entry.type =
 			((const struct ss_flight_words *)ss_records_at(&reader->words, words))->all;
 	entry_read_group(reader, fields, &entry);
-	if (!ss_memory_reserve(out->memory, (void **)&out->entries, &out->entry_capacity,
-			       (size_t)out->entry_count + 1, sizeof(*out->entries)))
+	if (!SS_GROW(out->memory, out->entries, out->entry_capacity, out->entry_count))
 		return ss_fail_memory(err, "the records");
 	*content = part_content(SS_FLIGHT_PART_ENTRY, out->entry_count);
 	out->entries[out->entry_count++] = entry;
@@ -273,8 +272,7 @@ static enum ss_status read_group(struct ss_flight_reader *reader,
 {
 	struct ss_flight *out = reader->out;
 
-	if (!ss_memory_reserve(out->memory, (void **)&out->groups, &out->group_capacity,
-			       (size_t)out->group_count + 1, sizeof(*out->groups)))
+	if (!SS_GROW(out->memory, out->groups, out->group_capacity, out->group_count))
 		return ss_fail_memory(err, "the groups");
 	*content = part_content(SS_FLIGHT_PART_GROUP, out->group_count);
 	out->groups[out->group_count++] = (struct ss_flight_group){
@@ -291,8 +289,7 @@ static enum ss_status read_status(struct ss_flight_reader *reader,
 {
 	struct ss_flight *out = reader->out;
 
-	if (!ss_memory_reserve(out->memory, (void **)&out->statuses, &out->status_capacity,
-			       (size_t)out->status_count + 1, sizeof(*out->statuses)))
+	if (!SS_GROW(out->memory, out->statuses, out->status_capacity, out->status_count))
 		return ss_fail_memory(err, "the groups");
 	*content = part_content(SS_FLIGHT_PART_STATUS, out->status_count);
 	out->statuses[out->status_count++] = (struct ss_flight_status){
@@ -369,8 +366,7 @@ static enum ss_status read_stack(struct ss_flight_reader *reader, uint64_t *cont
 		return ss_fail(err, SS_ERR_LIMIT,
 			       "not a readable dump: a stack of more than %d frames",
 			       STACK_FRAMES_MAX);
-	if (!ss_memory_reserve(reader->out->memory, (void **)&reader->frames,
-			       &reader->frame_capacity, count, sizeof(*reader->frames)))
+	if (!SS_RESERVE(reader->out->memory, reader->frames, reader->frame_capacity, count))
 		return ss_fail_memory(err, "a stack");
 	for (uint32_t i = 0; i < count; i++)
 		reader->frames[i] = part_of(&items[i]) == SS_FLIGHT_PART_FRAME
@@ -440,9 +436,8 @@ static enum ss_status read_shapes(struct ss_flight_reader *reader, uint64_t *con
 				  const struct ss_pickle_value *items, uint32_t count,
 				  struct ss_error *err)
 {
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	int64_t elements = 0;
-	enum ss_status status;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ss_flight_shape *shape;
@@ -459,9 +454,7 @@ static enum ss_status read_shapes(struct ss_flight_reader *reader, uint64_t *con
 		    __builtin_add_overflow(elements, shape->elements, &elements))
 			elements = -1;
 	}
-	status = add_shape(reader, elements, &text, content, err);
-	ss_text_release(&text);
-	return status;
+	return add_shape(reader, elements, &text, content, err);
 }
 
 /* Equal words are one: the types of all tensors of a call mostly are. */
@@ -471,7 +464,7 @@ static enum ss_status read_words(struct ss_flight_reader *reader, uint64_t *cont
 {
 	struct ss_strings *texts = &reader->out->texts;
 	struct ss_flight_words words = { 0 };
-	struct ss_text all = { 0 };
+	SS_TEXT(all);
 	uint32_t last = 0, id = SS_NO_ID;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -487,7 +480,6 @@ static enum ss_status read_words(struct ss_flight_reader *reader, uint64_t *cont
 		words.all = ss_strings_add(texts, all.data ? all.data : "", all.length);
 	if (!ss_text_failed(&all) && words.all != SS_NO_ID)
 		id = ss_records_add(&reader->words, &words);
-	ss_text_release(&all);
 	*content = part_content(SS_FLIGHT_PART_WORDS, id);
 	return id == SS_NO_ID ? ss_fail_memory(err, "the types") : SS_OK;
 }

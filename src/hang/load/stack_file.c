@@ -55,8 +55,7 @@ static void stack_begin_thread(struct stack_reading *reading, const char *line, 
 
 	if (end)
 		thread.thread = stack_text(reading, quote + 1, (size_t)(end - quote - 1));
-	if (!ss_memory_reserve(out->memory, (void **)&out->threads, &out->thread_capacity,
-			       (size_t)out->thread_count + 1, sizeof(*out->threads))) {
+	if (!SS_GROW(out->memory, out->threads, out->thread_capacity, out->thread_count)) {
 		reading->failed = true;
 		return;
 	}
@@ -69,8 +68,7 @@ static void stack_add_frame(struct stack_reading *reading, struct ss_code_frame 
 
 	if (!out->thread_count || reading->failed)
 		return;
-	if (!ss_memory_reserve(out->memory, (void **)&out->frames, &out->frame_capacity,
-			       (size_t)out->frame_count + 1, sizeof(*out->frames))) {
+	if (!SS_GROW(out->memory, out->frames, out->frame_capacity, out->frame_count)) {
 		reading->failed = true;
 		return;
 	}
@@ -181,10 +179,8 @@ void ss_flight_stacks_release(struct ss_stack_file *file)
 {
 	if (!file->memory)
 		return;
-	ss_memory_free(file->memory, file->frames,
-		       (size_t)file->frame_capacity * sizeof(*file->frames));
-	ss_memory_free(file->memory, file->threads,
-		       (size_t)file->thread_capacity * sizeof(*file->threads));
+	SS_FREE(file->memory, file->frames, file->frame_capacity);
+	SS_FREE(file->memory, file->threads, file->thread_capacity);
 	ss_strings_release(&file->texts);
 	*file = (struct ss_stack_file){ 0 };
 }

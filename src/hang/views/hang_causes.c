@@ -53,7 +53,7 @@ static void cause_add_row(const struct ss_hang *hang, const struct ss_hang_cause
 			  struct ss_table *out)
 {
 	uint32_t entry = SS_NO_ROW, rank = cause_first_caller(hang, cause, &entry);
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 
 	out->rank = -1;
 	ss_row_begin(out);
@@ -68,7 +68,6 @@ static void cause_add_row(const struct ss_hang *hang, const struct ss_hang_cause
 	ss_row_text(out, text.data);
 	ss_row_text(out, ss_hang_fix(cause->kind));
 	ss_row_end(out);
-	ss_text_release(&text);
 }
 
 static enum ss_status hang_causes_run(const struct ss_hang *hang, uint32_t group,

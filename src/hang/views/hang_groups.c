@@ -26,7 +26,7 @@ static void hang_groups_add_row(const struct ss_hang *hang, uint32_t number, uin
 	const struct ss_hang_group *group = &hang->groups[number];
 	uint32_t waiting = 0, absent = 0;
 	const char *operation = NULL;
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 
 	for (uint32_t i = group->first; group->frontier && i < group->first + group->count; i++) {
 		const struct ss_hang_member *member = &hang->members[i];
@@ -53,7 +53,6 @@ static void hang_groups_add_row(const struct ss_hang *hang, uint32_t number, uin
 	ss_row_int_known(out, group->frontier ? (int64_t)absent : -1);
 	ss_hang_row_ranks(hang, ranks, absent, out);
 	ss_row_end(out);
-	ss_text_release(&text);
 }
 
 static enum ss_status hang_groups_run(const struct ss_hang *hang, uint32_t group,

@@ -108,7 +108,7 @@ static void row_add_group(const struct ss_hang *hang, const uint32_t *ranks, uin
 {
 	const struct ss_hang_rank *first = &hang->ranks[ranks[0]];
 	uint32_t group = rank_entry_group(hang, first, rank_entry(first));
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	bool has_others = false;
 
 	for (uint32_t i = 1; i < count; i++) {
@@ -125,7 +125,6 @@ static void row_add_group(const struct ss_hang *hang, const uint32_t *ranks, uin
 		ss_text_add_string(&text, " and others");
 	out->failed |= ss_text_failed(&text);
 	ss_row_text(out, text.data);
-	ss_text_release(&text);
 }
 
 static void hang_ranks_add_row(const struct hang_rows *rows, const uint32_t *ranks, uint32_t count,

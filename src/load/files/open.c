@@ -108,8 +108,8 @@ enum ss_status ss_job_split_files(struct ss_paths *paths, struct ss_memory *memo
 
 		if (parts < 2)
 			continue;
-		if (!ss_memory_reserve(memory, (void **)&paths->items, &paths->capacity,
-				       (size_t)paths->count + parts, sizeof(*paths->items)))
+		if (!SS_RESERVE(memory, paths->items, paths->capacity,
+				(size_t)paths->count + parts))
 			return ss_fail_memory(err, "the list of files");
 		memmove(&paths->items[i + parts], &paths->items[i + 1],
 			(paths->count - i - 1) * sizeof(*paths->items));

@@ -71,10 +71,8 @@ void ss_sim_rank_release(struct ss_sim_rank *rank)
 {
 	if (!rank->programs)
 		return;
-	ss_memory_free(rank->memory, rank->events,
-		       (rank->programs->events_max + 1) * sizeof(*rank->events));
-	ss_memory_free(rank->memory, rank->slots,
-		       (rank->programs->slots_max + 1) * sizeof(*rank->slots));
+	SS_FREE(rank->memory, rank->events, rank->programs->events_max + 1);
+	SS_FREE(rank->memory, rank->slots, rank->programs->slots_max + 1);
 	ss_sim_pool_release(&rank->pool);
 	*rank = (struct ss_sim_rank){ 0 };
 }

@@ -25,8 +25,8 @@ void ss_sim_pool_release(struct ss_sim_pool *pool)
 {
 	if (!pool->memory)
 		return;
-	ss_memory_free(pool->memory, pool->blocks, pool->block_capacity * sizeof(*pool->blocks));
-	ss_memory_free(pool->memory, pool->sizes, pool->size_capacity * sizeof(*pool->sizes));
+	SS_FREE(pool->memory, pool->blocks, pool->block_capacity);
+	SS_FREE(pool->memory, pool->sizes, pool->size_capacity);
 	*pool = (struct ss_sim_pool){ 0 };
 }
 
@@ -40,8 +40,7 @@ static struct ss_sim_pool_size *pool_size_of(struct ss_sim_pool *pool, uint64_t 
 	for (uint32_t i = 0; i < pool->size_count; i++)
 		if (pool->sizes[i].bytes == bytes)
 			return &pool->sizes[i];
-	if (!ss_memory_reserve(pool->memory, (void **)&pool->sizes, &pool->size_capacity,
-			       (size_t)pool->size_count + 1, sizeof(*pool->sizes))) {
+	if (!SS_GROW(pool->memory, pool->sizes, pool->size_capacity, pool->size_count)) {
 		pool->failed = true;
 		return NULL;
 	}
@@ -122,8 +121,7 @@ uint32_t ss_sim_pool_take(struct ss_sim_pool *pool, uint64_t bytes, struct ss_si
 		size->free = pool->blocks[index].next;
 		return index;
 	}
-	if (!ss_memory_reserve(pool->memory, (void **)&pool->blocks, &pool->block_capacity,
-			       (size_t)pool->block_count + 1, sizeof(*pool->blocks))) {
+	if (!SS_GROW(pool->memory, pool->blocks, pool->block_capacity, pool->block_count)) {
 		pool->failed = true;
 		return 0;
 	}

@@ -276,8 +276,8 @@ enum ss_status ss_sim_outcome_open(struct ss_sim_outcome *outcome,
 		outcome_set_means(outcome);
 	for (uint32_t i = 0; turns.ranks && i < plan->rank_count; i++)
 		ss_sim_rank_release(&turns.ranks[i]);
-	ss_memory_free(memory, turns.ranks, plan->rank_count * sizeof(*turns.ranks));
-	ss_memory_free(memory, turns.queue, plan->rank_count * sizeof(*turns.queue));
+	SS_FREE(memory, turns.ranks, plan->rank_count);
+	SS_FREE(memory, turns.queue, plan->rank_count);
 	return status;
 }
 
@@ -291,15 +291,11 @@ void ss_sim_outcome_close(struct ss_sim_outcome *outcome)
 	for (uint32_t i = 0; outcome->channels && i < outcome->channel_count; i++) {
 		struct ss_sim_channel *channel = &outcome->channels[i];
 
-		ss_memory_free(memory, channel->ends_ns,
-			       channel->capacity * sizeof(*channel->ends_ns));
-		ss_memory_free(memory, channel->details,
-			       channel->detail_capacity * sizeof(*channel->details));
-		ss_memory_free(memory, channel->arrivals_ns,
-			       channel->arrival_capacity * sizeof(*channel->arrivals_ns));
+		SS_FREE(memory, channel->ends_ns, channel->capacity);
+		SS_FREE(memory, channel->details, channel->detail_capacity);
+		SS_FREE(memory, channel->arrivals_ns, channel->arrival_capacity);
 	}
-	ss_memory_free(memory, outcome->channels,
-		       outcome->channel_count * sizeof(*outcome->channels));
+	SS_FREE(memory, outcome->channels, outcome->channel_count);
 	ss_memory_free(memory, outcome->spans,
 		       (size_t)plan->rank_count * plan->step_count * sizeof(*outcome->spans));
 	*outcome = (struct ss_sim_outcome){ 0 };
@@ -335,8 +331,7 @@ enum ss_status ss_sim_programs_open(struct ss_sim_programs *programs,
 	uint32_t count = plan->pipe * 4;
 
 	*programs = (struct ss_sim_programs){ .plan = plan };
-	programs->items = ss_memory_resize(memory, NULL, 0, count * sizeof(*programs->items));
-	if (!programs->items)
+	if (!SS_MEMORY_NEW(memory, programs->items, count))
 		return ss_fail_memory(err, "the programs of a simulated job");
 	memset(programs->items, 0, count * sizeof(*programs->items));
 	programs->count = count;
@@ -370,6 +365,6 @@ void ss_sim_programs_close(struct ss_sim_programs *programs, struct ss_memory *m
 {
 	for (uint32_t i = 0; i < programs->count; i++)
 		ss_sim_program_release(&programs->items[i]);
-	ss_memory_free(memory, programs->items, programs->count * sizeof(*programs->items));
+	SS_FREE(memory, programs->items, programs->count);
 	*programs = (struct ss_sim_programs){ 0 };
 }

@@ -41,15 +41,11 @@ void ss_sim_program_release(struct ss_sim_program *program)
 	ss_records_release(&program->ranges);
 	ss_records_release(&program->comms);
 	ss_records_release(&program->kernel_wishes);
-	ss_memory_free(memory, program->kernels,
-		       program->kernel_capacity * sizeof(*program->kernels));
-	ss_memory_free(memory, program->conditions,
-		       program->condition_capacity * sizeof(*program->conditions));
-	ss_memory_free(memory, program->code, program->capacity * sizeof(*program->code));
-	ss_memory_free(memory, program->range_uses,
-		       program->range_uses_capacity * sizeof(*program->range_uses));
-	ss_memory_free(memory, program->kernel_uses,
-		       program->kernel_uses_capacity * sizeof(*program->kernel_uses));
+	SS_FREE(memory, program->kernels, program->kernel_capacity);
+	SS_FREE(memory, program->conditions, program->condition_capacity);
+	SS_FREE(memory, program->code, program->capacity);
+	SS_FREE(memory, program->range_uses, program->range_uses_capacity);
+	SS_FREE(memory, program->kernel_uses, program->kernel_uses_capacity);
 	*program = (struct ss_sim_program){ 0 };
 }
 
@@ -86,8 +82,7 @@ struct ss_sim_instruction *ss_sim_add(struct ss_sim_program *program, enum ss_si
 
 	if (program->in_graph && code != SS_SIM_KERNEL)
 		return &program->nowhere;
-	if (!ss_memory_reserve(program->memory, (void **)&program->code, &program->capacity,
-			       (size_t)program->count + 1, sizeof(*program->code))) {
+	if (!SS_GROW(program->memory, program->code, program->capacity, program->count)) {
 		program->failed = true;
 		return &program->nowhere;
 	}
@@ -309,9 +304,8 @@ uint32_t ss_sim_kernel_index(struct ss_sim_program *program, const struct ss_sim
 	if (wish->tag)
 		plain.tag = ss_strings_text(&program->texts, ss_sim_text_id(program, wish->tag));
 	index = ss_records_add(&program->kernel_wishes, &plain);
-	if (index == SS_NO_ID || !ss_memory_reserve(program->memory, (void **)&program->kernels,
-						    &program->kernel_capacity, (size_t)index + 1,
-						    sizeof(*program->kernels))) {
+	if (index == SS_NO_ID ||
+	    !SS_GROW(program->memory, program->kernels, program->kernel_capacity, index)) {
 		program->failed = true;
 		return SS_NO_ID;
 	}
@@ -446,9 +440,7 @@ uint32_t ss_sim_when(struct ss_sim_program *program, const struct ss_sim_conditi
 {
 	uint32_t index = program->condition_count;
 
-	if (!ss_memory_reserve(program->memory, (void **)&program->conditions,
-			       &program->condition_capacity, (size_t)index + 1,
-			       sizeof(*program->conditions))) {
+	if (!SS_GROW(program->memory, program->conditions, program->condition_capacity, index)) {
 		program->failed = true;
 		return 0;
 	}

@@ -7,7 +7,6 @@
 #include "base/sort.h"
 #include "trace/outward.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 SS_COMPARATOR(mark_compare, struct ss_mark,
@@ -75,7 +74,7 @@ static enum ss_status join_marks(struct ss_builder *builder, struct ss_error *er
 	for (uint32_t i = 0; i < builder->marks_count; i++)
 		if (builder->marks[i].start_ns > last)
 			last = builder->marks[i].start_ns;
-	qsort(builder->marks, builder->marks_count, sizeof(*builder->marks), mark_compare);
+	SS_SORT(builder->marks, builder->marks_count, mark_compare);
 	for (uint32_t i = 1; i <= builder->marks_count; i++) {
 		if (i < builder->marks_count && builder->marks[i].key == builder->marks[first].key)
 			continue;

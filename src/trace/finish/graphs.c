@@ -8,7 +8,6 @@
  * become rows of kind SS_KIND_OTHER, to which the device rows are linked: what is around them tells
  * operator, module and line, and ss_slice_launch() leads to the call.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -116,17 +115,16 @@ static bool grafting_find_replays(struct grafting *grafting)
 	}
 	if (!launches || !works)
 		return true;
-	grafting->launches = SS_ARENA_NEW(&grafting->arena, struct graph_launch, launches);
-	grafting->works = SS_ARENA_NEW(&grafting->arena, struct graph_work, works);
-	grafting->nodes = SS_ARENA_NEW(&grafting->arena, uint32_t, (size_t)works * 2);
-	if (!grafting->launches || !grafting->works || !grafting->nodes)
+	if (!SS_ALLOC(&grafting->arena, grafting->launches, launches) ||
+	    !SS_ALLOC(&grafting->arena, grafting->works, works) ||
+	    !SS_ALLOC(&grafting->arena, grafting->nodes, (size_t)works * 2))
 		return false;
 	grafting->trial = grafting->nodes + works;
 	for (uint32_t row = 0; row < rows; row++)
 		if (is_graph_launch(trace, row))
 			grafting->launches[grafting->launch_count++] =
 				(struct graph_launch){ .id = slices->id[row], .row = row };
-	qsort(grafting->launches, launches, sizeof(*grafting->launches), graph_launch_compare);
+	SS_SORT(grafting->launches, launches, graph_launch_compare);
 	for (uint32_t row = 0; row < rows; row++) {
 		struct graph_launch *launch = ss_kind_on_device(slices->kind[row])
 						      ? launch_of_work(grafting, slices->id[row])
@@ -137,9 +135,7 @@ static bool grafting_find_replays(struct grafting *grafting)
 				work_order(trace, row), (uint32_t)(launch - grafting->launches), row
 			};
 	}
-	if (grafting->work_count)
-		qsort(grafting->works, grafting->work_count, sizeof(*grafting->works),
-		      graph_work_compare);
+	SS_SORT(grafting->works, grafting->work_count, graph_work_compare);
 	for (uint32_t i = grafting->work_count; i-- > 0;) {
 		struct graph_launch *launch = &grafting->launches[grafting->works[i].launch];
 
@@ -170,7 +166,7 @@ static bool grafting_find_steps(struct grafting *grafting)
 					(struct graph_step){ trace->slices.start_ns[row], row };
 		}
 	}
-	qsort(grafting->steps, grafting->step_count, sizeof(*grafting->steps), graph_step_compare);
+	SS_SORT(grafting->steps, grafting->step_count, graph_step_compare);
 	return true;
 }
 
@@ -486,10 +482,9 @@ static bool grafting_prepare(struct grafting *grafting)
 		rows = captures->items[i].row_count > rows ? captures->items[i].row_count : rows;
 		grafting->has_own |= captures->items[i].source == grafting->builder->source;
 	}
-	grafting->names = SS_ARENA_NEW(&grafting->arena, uint32_t, captures->texts.count);
-	grafting->taken = SS_ARENA_NEW(&grafting->arena, uint32_t, (size_t)rows + 1);
-	grafting->emitted = SS_ARENA_NEW(&grafting->arena, uint32_t, (size_t)rows + 1);
-	if (!grafting->names || !grafting->taken || !grafting->emitted)
+	if (!SS_ALLOC(&grafting->arena, grafting->names, captures->texts.count) ||
+	    !SS_ALLOC(&grafting->arena, grafting->taken, (size_t)rows + 1) ||
+	    !SS_ALLOC(&grafting->arena, grafting->emitted, (size_t)rows + 1))
 		return false;
 	for (uint32_t i = 0; i < captures->texts.count; i++)
 		grafting->names[i] = ss_strings_find(&trace->names, captures->texts.items[i].text,

@@ -8,7 +8,6 @@
  * before the device event is taken. Forward and backward are linked by the
  * writer's arrows or, where there are none, by autograd's sequence numbers.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -159,8 +158,8 @@ static void call_index_release(struct call_index *index)
 {
 	struct ss_memory *memory = index->trace->memory;
 
-	ss_memory_free(memory, index->slots, (size_t)index->slot_count * sizeof(*index->slots));
-	ss_memory_free(memory, index->calls, (size_t)index->call_count * sizeof(*index->calls));
+	SS_FREE(memory, index->slots, index->slot_count);
+	SS_FREE(memory, index->calls, index->call_count);
 	index->slots = NULL;
 	index->calls = NULL;
 	index->slot_count = index->call_count = 0;
@@ -171,9 +170,7 @@ static bool call_index_make_plain(struct call_index *index, uint32_t slots)
 {
 	const struct ss_slices *slices = &index->trace->slices;
 
-	index->slots = ss_memory_resize(index->trace->memory, NULL, 0,
-					(size_t)slots * sizeof(*index->slots));
-	if (!index->slots)
+	if (!SS_MEMORY_NEW(index->trace->memory, index->slots, slots))
 		return false;
 	index->slot_count = slots;
 	memset(index->slots, 0, (size_t)slots * sizeof(*index->slots));
@@ -419,8 +416,7 @@ static bool link_edge(struct ss_trace *trace, const struct ss_flow_end *flow)
 	row = node_at(trace, flow + 1);
 	if (row == SS_NO_ROW)
 		return true;
-	if (!ss_memory_reserve(trace->memory, (void **)&trace->syncs, &trace->sync_capacity,
-			       (size_t)trace->sync_count + 1, sizeof(*trace->syncs)))
+	if (!SS_GROW(trace->memory, trace->syncs, trace->sync_capacity, trace->sync_count))
 		return false;
 	trace->syncs[trace->sync_count++] = (struct ss_sync_row){ row, to->tid, from->tid, -1 };
 	return true;
@@ -433,7 +429,7 @@ static bool link_flows(struct ss_builder *builder)
 	uint32_t i = 0, waits = trace->sync_count;
 	bool ok = true;
 
-	qsort(builder->flows, builder->flows_count, sizeof(*builder->flows), flow_compare);
+	SS_SORT(builder->flows, builder->flows_count, flow_compare);
 	while (i < builder->flows_count && ok) {
 		const struct ss_flow_end *flow = &builder->flows[i];
 		uint32_t forward, backward;
@@ -460,7 +456,7 @@ static bool link_flows(struct ss_builder *builder)
 		trace->fwdbwd_links++;
 	}
 	if (trace->sync_count > waits)
-		qsort(trace->syncs, trace->sync_count, sizeof(*trace->syncs), sync_compare);
+		SS_SORT(trace->syncs, trace->sync_count, sync_compare);
 	return ok;
 }
 
@@ -481,8 +477,7 @@ static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *er
 
 	if (!count)
 		return SS_OK;
-	items = ss_memory_resize(trace->memory, NULL, 0, (size_t)count * sizeof(*items));
-	if (!items)
+	if (!SS_MEMORY_NEW(trace->memory, items, count))
 		return ss_fail_memory(err, "linking forward and backward");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ss_sequence_row *from = &trace->sequences[i];
@@ -490,7 +485,7 @@ static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *er
 		items[i] = (struct numbered_op){ from->sequence, trace->slices.start_ns[from->row],
 						 from->row, from->fwd_thread };
 	}
-	qsort(items, count, sizeof(*items), numbered_op_compare);
+	SS_SORT(items, count, numbered_op_compare);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i && items[i].sequence != items[i - 1].sequence)
 			forward = SS_NO_ROW;
@@ -501,7 +496,7 @@ static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *er
 			trace->fwdbwd_links++;
 		}
 	}
-	ss_memory_free(trace->memory, items, (size_t)count * sizeof(*items));
+	SS_FREE(trace->memory, items, count);
 	return SS_OK;
 }
 

@@ -12,7 +12,6 @@
  */
 #include "trace/finish/finish.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash/hash.h"
@@ -70,8 +69,7 @@ static void sequence_collect(const struct ss_trace *trace, bool comm_only,
 		out->beats[out->count++] = (struct beat){ slices->start_ns[slices->link[row]], row,
 							  signature_of(trace, row) };
 	}
-	if (out->count)
-		qsort(out->beats, out->count, sizeof(*out->beats), beat_compare_launch);
+	SS_SORT(out->beats, out->count, beat_compare_launch);
 }
 
 /* How well the sequence repeats after `period`: the share of equal pairs. */
@@ -101,7 +99,7 @@ static uint32_t count_occurrences(const struct beat_sequence *sequence, struct o
 
 	for (uint32_t i = 0; i < sequence->count; i++)
 		out[i] = (struct occurrence){ sequence->beats[i].signature, 1, i, i };
-	qsort(out, sequence->count, sizeof(*out), occurrence_compare_signature);
+	SS_SORT(out, sequence->count, occurrence_compare_signature);
 	for (uint32_t i = 0; i < sequence->count; i++) {
 		if (kinds && out[kinds - 1].signature == out[i].signature) {
 			out[kinds - 1].count++;
@@ -110,7 +108,7 @@ static uint32_t count_occurrences(const struct beat_sequence *sequence, struct o
 			out[kinds++] = out[i];
 		}
 	}
-	qsort(out, kinds, sizeof(*out), occurrence_compare_count);
+	SS_SORT(out, kinds, occurrence_compare_count);
 	return kinds;
 }
 
@@ -205,9 +203,8 @@ static enum ss_status sequence_find_period(struct ss_trace *trace,
 	if (!period)
 		return SS_OK;
 	count = (sequence->count - first) / period + ((sequence->count - first) % period > 0);
-	out->starts_ns = SS_ARENA_NEW(&trace->arena, int64_t, count);
-	waits = SS_ARENA_NEW(&trace->arena, uint8_t, count);
-	if (!out->starts_ns || !waits)
+	if (!SS_ALLOC(&trace->arena, out->starts_ns, count) ||
+	    !SS_ALLOC(&trace->arena, waits, count))
 		return ss_fail_memory(err, "finding steps");
 	for (uint32_t i = 0; i < count; i++)
 		out->starts_ns[i] = sequence->beats[first + i * period].launch_ns;
@@ -241,6 +238,6 @@ enum ss_status ss_periods_find(struct ss_trace *trace, struct ss_periods *out, s
 	}
 	ss_memory_free(trace->memory, sequence.beats,
 		       sequence.beats ? kernels * sizeof(struct beat) : 0);
-	ss_memory_free(trace->memory, space, space ? kernels * sizeof(*space) : 0);
+	SS_FREE(trace->memory, space, kernels);
 	return status;
 }

@@ -5,10 +5,10 @@
  * By track first (a counting sort), then by time within the track. Columns are
  * moved one after the other, so at most one of each width exists twice.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/system/thread.h"
 #include "trace/finish/finish.h"
 #include "trace/order.h"
@@ -66,7 +66,7 @@ static enum ss_status number_tracks(struct ss_builder *builder, uint32_t *number
 		return ss_fail_memory(err, "the tracks");
 	for (uint32_t i = 0; i < trace->track_count; i++)
 		tracks[i] = (struct numbered_track){ trace, trace->tracks[i], i };
-	qsort(tracks, trace->track_count, sizeof(*tracks), numbered_track_compare);
+	SS_SORT(tracks, trace->track_count, numbered_track_compare);
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		trace->tracks[i] = tracks[i].track;
 		numbers[tracks[i].number] = i;

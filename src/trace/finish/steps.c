@@ -11,7 +11,6 @@
  * then a repeating sequence of collectives or kernels (periods.c), then one step over
  * everything. ss_steps.anchor says which.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/ns.h"
@@ -31,8 +30,7 @@ static enum ss_status step_ranges_add(struct ss_trace *trace, struct step_ranges
 				      uint32_t name, int64_t start, int64_t end,
 				      struct ss_error *err)
 {
-	if (!ss_memory_reserve(trace->memory, (void **)&ranges->items, &ranges->capacity,
-			       (size_t)ranges->count + 1, sizeof(*ranges->items)))
+	if (!SS_GROW(trace->memory, ranges->items, ranges->capacity, ranges->count))
 		return ss_fail_memory(err, "the steps");
 	ranges->items[ranges->count++] = (struct ss_step){
 		.name = name,
@@ -75,8 +73,7 @@ static enum ss_status find_annotations(struct ss_trace *trace, uint32_t flags, c
 		SS_TRY(step_ranges_add(trace, out, slices->name[row], slices->start_ns[row],
 				       ss_slice_end(slices, row), err));
 	}
-	if (out->count)
-		qsort(out->items, out->count, sizeof(*out->items), step_compare_host_start);
+	SS_SORT(out->items, out->count, step_compare_host_start);
 	return SS_OK;
 }
 
@@ -86,7 +83,7 @@ static enum ss_status find_annotations(struct ss_trace *trace, uint32_t flags, c
  */
 static void between_ends(struct step_ranges *ranges)
 {
-	qsort(ranges->items, ranges->count, sizeof(*ranges->items), step_compare_host_end);
+	SS_SORT(ranges->items, ranges->count, step_compare_host_end);
 	for (uint32_t i = 0; i + 1 < ranges->count; i++) {
 		struct ss_step *step = &ranges->items[i];
 		const struct ss_step *next = step + 1;
@@ -416,7 +413,7 @@ enum ss_status ss_finish_steps(struct ss_trace *trace, struct ss_error *err)
 		else
 			status = ss_fail_memory(err, "the steps");
 	}
-	ss_memory_free(trace->memory, ranges.items, ranges.capacity * sizeof(*ranges.items));
+	SS_FREE(trace->memory, ranges.items, ranges.capacity);
 	ss_quality_add(&trace->quality, SS_ODD_NO_PROFILER_STEP,
 		       steps->anchor != SS_STEPS_PROFILER);
 	return status;

@@ -4,7 +4,6 @@
  */
 #include "trace/import/import.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -50,8 +49,7 @@ enum ss_status ss_import_add_text(struct ss_import *import, int list, int64_t nu
 		return SS_OK;
 	item.text = ss_strings_add(&import->strings, text, length);
 	if (item.text == SS_NO_ID ||
-	    !ss_memory_reserve(import->memory, (void **)&import->texts, &import->text_capacity,
-			       (size_t)import->text_count + 1, sizeof(*import->texts)))
+	    !SS_GROW(import->memory, import->texts, import->text_capacity, import->text_count))
 		return ss_fail_memory(err, "the names of the events");
 	import->texts[import->text_count++] = item;
 	import->has_order = false;
@@ -65,8 +63,8 @@ const char *ss_import_text(struct ss_import *import, int list, int64_t number, s
 	int64_t key = import_key(list, number);
 	uint32_t low = 0, high = import->text_count;
 
-	if (!import->has_order && import->text_count)
-		qsort(import->texts, import->text_count, sizeof(*import->texts), text_compare_key);
+	if (!import->has_order)
+		SS_SORT(import->texts, import->text_count, text_compare_key);
 	import->has_order = true;
 	SS_SEARCH(low, high, at, import->texts[at].key < key);
 	*length = 0;
@@ -103,15 +101,13 @@ static enum ss_status import_pass_on_collectives(struct ss_trace *trace, struct 
 
 		if (!comm)
 			continue;
-		if (!ss_memory_reserve(trace->memory, (void **)&trace->comms, &trace->comm_capacity,
-				       (size_t)had + 1, sizeof(*trace->comms)))
+		if (!SS_GROW(trace->memory, trace->comms, trace->comm_capacity, had))
 			return ss_fail_memory(err, "the collectives");
 		comm = ss_trace_comm(trace, around); /* it may have moved */
 		trace->comms[had++] = (struct ss_comm_row){ row, comm->args, comm->sequence };
 	}
 	trace->comm_count = had;
-	if (had)
-		qsort(trace->comms, had, sizeof(*trace->comms), comm_compare_row);
+	SS_SORT(trace->comms, had, comm_compare_row);
 	return SS_OK;
 }
 
@@ -134,8 +130,7 @@ enum ss_status ss_import_load(struct ss_source *source, const struct ss_load_opt
 	out->info.part = options->part;
 	if (options->part > 1)
 		out->file_bytes = out->disk_bytes = 0;
-	ss_memory_free(out->memory, import.texts,
-		       (size_t)import.text_capacity * sizeof(*import.texts));
+	SS_FREE(out->memory, import.texts, import.text_capacity);
 	ss_strings_release(&import.strings);
 	ss_batch_release(&import.batch);
 	if (status == SS_OK)

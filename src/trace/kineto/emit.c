@@ -145,9 +145,8 @@ static uint32_t emit_kernel_args(struct ss_reader *reader)
 	if (reader->kernel_odd || record == SS_NO_ID)
 		return record;
 	id = ss_strings_add(&reader->kernel_texts, text, length);
-	if (id == SS_NO_ID || !ss_memory_reserve(reader->memory, (void **)&reader->kernel_records,
-						 &reader->kernel_capacity, (size_t)known + 1,
-						 sizeof(*reader->kernel_records))) {
+	if (id == SS_NO_ID ||
+	    !SS_GROW(reader->memory, reader->kernel_records, reader->kernel_capacity, known)) {
 		reader->batch.out_of_memory = true;
 		return record;
 	}

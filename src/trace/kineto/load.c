@@ -337,9 +337,7 @@ static enum ss_status open_workers(struct json_loading *loading, struct ss_error
 {
 	uint32_t count = loading->options->threads + 1;
 
-	loading->workers = ss_memory_resize(loading->memory, NULL, 0,
-					    count * sizeof(*loading->workers));
-	if (!loading->workers)
+	if (!SS_MEMORY_NEW(loading->memory, loading->workers, count))
 		return ss_fail_memory(err, "the readers");
 	memset(loading->workers, 0, count * sizeof(*loading->workers));
 	for (uint32_t i = 0; i < count; i++) {
@@ -361,8 +359,7 @@ static void close_workers(struct json_loading *loading)
 		ss_reader_release(&worker->reader);
 		ss_memory_free(loading->memory, worker->buffer, worker->size_bytes);
 	}
-	ss_memory_free(loading->memory, loading->workers,
-		       loading->workers ? count * sizeof(*loading->workers) : 0);
+	SS_FREE(loading->memory, loading->workers, count);
 	ss_memory_free(loading->memory, loading->carry, loading->carry_capacity);
 	loading->workers = NULL;
 	loading->carry = NULL;

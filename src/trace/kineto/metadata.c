@@ -142,9 +142,7 @@ static enum ss_status metadata_read_group(struct ss_builder *builder,
 		else if (ss_json_is(&key, "pg_size"))
 			metadata_read_number(builder, &value, &group.size);
 	}
-	if (!ss_memory_reserve(builder->trace->memory, (void **)&info->groups,
-			       &info->group_capacity, (size_t)info->group_rows + 1,
-			       sizeof(*info->groups)))
+	if (!SS_GROW(builder->trace->memory, info->groups, info->group_capacity, info->group_rows))
 		return ss_fail_memory(err, "the metadata");
 	info->groups[info->group_rows++] = group;
 	return SS_OK;
@@ -258,8 +256,7 @@ static enum ss_status metadata_read_steps(struct ss_builder *builder,
 	json.in_array = true;
 	if (array->type != SS_JSON_ARRAY || steps->count)
 		return SS_OK;
-	steps->items = SS_ARENA_NEW(&builder->trace->arena, struct ss_step, room);
-	if (!steps->items)
+	if (!SS_ALLOC(&builder->trace->arena, steps->items, room))
 		return ss_fail_memory(err, "the steps");
 	if (metadata_next_item(builder, &json, &first, &value))
 		metadata_read_number(builder, &value, &anchor);

@@ -40,8 +40,7 @@ void ss_reader_release(struct ss_reader *reader)
 		return;
 	ss_batch_release(&reader->batch);
 	ss_strings_release(&reader->kernel_texts);
-	ss_memory_free(reader->memory, reader->kernel_records,
-		       (size_t)reader->kernel_capacity * sizeof(*reader->kernel_records));
+	SS_FREE(reader->memory, reader->kernel_records, reader->kernel_capacity);
 	ss_memory_free(reader->memory, reader->scratch, reader->scratch_bytes);
 	memset(reader, 0, sizeof(*reader));
 }

@@ -380,10 +380,8 @@ static enum ss_status nsys_read_file(struct ss_import *import, struct ss_error *
 
 	import->own = &nsys;
 	status = nsys_read(&nsys, err);
-	ss_memory_free(import->memory, nsys.schemas,
-		       (size_t)nsys.schema_capacity * sizeof(*nsys.schemas));
-	ss_memory_free(import->memory, nsys.communicators,
-		       (size_t)nsys.communicator_capacity * sizeof(*nsys.communicators));
+	SS_FREE(import->memory, nsys.schemas, nsys.schema_capacity);
+	SS_FREE(import->memory, nsys.communicators, nsys.communicator_capacity);
 	import->own = NULL;
 	return status;
 }

@@ -70,10 +70,8 @@ static enum ss_status payload_take_entry(void *context, const struct ss_database
 		if (!schema) {
 			if (nsys->schema_count == SCHEMAS_MAX)
 				return SS_OK;
-			if (!ss_memory_reserve(import->memory, (void **)&nsys->schemas,
-					       &nsys->schema_capacity,
-					       (size_t)nsys->schema_count + 1,
-					       sizeof(*nsys->schemas)))
+			if (!SS_GROW(import->memory, nsys->schemas, nsys->schema_capacity,
+				     nsys->schema_count))
 				return ss_fail_memory(err, "the payloads");
 			schema = &nsys->schemas[nsys->schema_count++];
 			*schema = (struct nsys_schema){ .id = id, .offset = { -1, -1, -1 } };
@@ -138,9 +136,8 @@ static enum ss_status payload_take_communicator(void *context, const struct ss_d
 	    ranks > INT32_MAX || payload_ranks(nsys, id) >= 0 ||
 	    nsys->communicator_count == COMMUNICATORS_MAX)
 		return SS_OK;
-	if (!ss_memory_reserve(import->memory, (void **)&nsys->communicators,
-			       &nsys->communicator_capacity, (size_t)nsys->communicator_count + 1,
-			       sizeof(*nsys->communicators)))
+	if (!SS_GROW(import->memory, nsys->communicators, nsys->communicator_capacity,
+		     nsys->communicator_count))
 		return ss_fail_memory(err, "the communicators");
 	nsys->communicators[nsys->communicator_count++] =
 		(struct nsys_communicator){ id, (int64_t)ranks };

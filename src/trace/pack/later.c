@@ -131,8 +131,7 @@ static enum ss_status later_take_syncs(struct ss_trace *trace, struct ss_error *
 
 	if (!from)
 		return SS_OK;
-	if (!ss_memory_reserve(trace->memory, (void **)&trace->syncs, &trace->sync_capacity,
-			       part->count, sizeof(*trace->syncs)))
+	if (!SS_RESERVE(trace->memory, trace->syncs, trace->sync_capacity, part->count))
 		return ss_fail_memory(err, "the waits");
 	for (uint32_t i = 0; i < part->count; i++)
 		trace->syncs[i] = (struct ss_sync_row){ from[i].row, from[i].stream,
@@ -185,8 +184,7 @@ static enum ss_status later_make_nesting(struct ss_trace *trace, uint32_t thread
 	ss_arena_init(&scratch, trace->memory);
 	nested = *trace;
 	nested.slices.id = NULL; /* oddities of nesting were counted when the trace was packed */
-	nested.tracks = SS_ARENA_NEW(&scratch, struct ss_track, (size_t)trace->track_count + 1);
-	if (!nested.tracks) {
+	if (!SS_ALLOC(&scratch, nested.tracks, (size_t)trace->track_count + 1)) {
 		ss_arena_release(&scratch);
 		return ss_fail_memory(err, "the nesting of the events");
 	}

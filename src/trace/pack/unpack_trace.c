@@ -175,8 +175,7 @@ static enum ss_status unpack_steps(const struct ss_unpacked *parts, const struct
 
 	if (!count)
 		return SS_OK;
-	steps->items = SS_ARENA_NEW(&trace->arena, struct ss_step, count);
-	if (!steps->items)
+	if (!SS_ALLOC(&trace->arena, steps->items, count))
 		return ss_fail_memory(err, "the steps");
 	steps->count = count;
 	for (uint32_t i = 0; i < count; i++) {
@@ -227,8 +226,7 @@ static enum ss_status unpack_devices(const struct ss_unpacked *parts, struct ss_
 	const struct ss_pack_device *from = unpacked_items(parts, SS_PART_DEVICES, &count);
 	struct ss_trace_info *info = &trace->info;
 
-	if (!ss_memory_reserve(trace->memory, (void **)&info->devices, &info->device_capacity,
-			       count, sizeof(*info->devices)))
+	if (!SS_RESERVE(trace->memory, info->devices, info->device_capacity, count))
 		return ss_fail_memory(err, "the devices");
 	for (uint32_t i = 0; i < count; i++)
 		info->devices[i] = (struct ss_device){
@@ -252,8 +250,7 @@ static enum ss_status unpack_tracks(const struct ss_unpacked *parts, struct ss_t
 	const struct ss_pack_track *from = unpacked_items(parts, SS_PART_TRACKS, &count);
 	uint32_t next = 0;
 
-	if (!ss_memory_reserve(trace->memory, (void **)&trace->tracks, &trace->track_capacity,
-			       count, sizeof(*trace->tracks)))
+	if (!SS_RESERVE(trace->memory, trace->tracks, trace->track_capacity, count))
 		return ss_fail_memory(err, "the tracks");
 	for (uint32_t i = 0; i < count; i++) {
 		if (from[i].class > SS_TRACK_ASYNC || (i && from[i].class < from[i - 1].class) ||
@@ -350,10 +347,9 @@ static enum ss_status unpack_track_sums(const struct ss_unpacked *parts, struct 
 {
 	uint32_t count;
 	const struct ss_pack_track_sums *from = unpacked_items(parts, SS_PART_TRACK_SUMS, &count);
-	struct ss_track_sums *sums = SS_ARENA_NEW(&trace->arena, struct ss_track_sums,
-						  (size_t)count + 1);
+	struct ss_track_sums *sums;
 
-	if (!sums)
+	if (!SS_ALLOC(&trace->arena, sums, (size_t)count + 1))
 		return ss_fail_memory(err, "the tracks");
 	if (count != trace->track_count)
 		return ss_unpack_fail(err, "tracks and their sums do not match");

@@ -3,7 +3,6 @@
  * records.c - records of rocprofv3 as slices, whichever file they are from.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -20,8 +19,8 @@ static const struct rocprof_item *rocprof_find(struct rocprof_map *map, int64_t 
 	static const struct rocprof_item none = { -1, -1, -1 };
 	uint32_t low = 0, high = map->count;
 
-	if (!map->has_order && map->count)
-		qsort(map->items, map->count, sizeof(*map->items), item_compare_key);
+	if (!map->has_order)
+		SS_SORT(map->items, map->count, item_compare_key);
 	map->has_order = true;
 	SS_SEARCH(low, high, at, map->items[at].key < key);
 	return low < map->count && map->items[low].key == key ? &map->items[low] : &none;
@@ -30,8 +29,7 @@ static const struct rocprof_item *rocprof_find(struct rocprof_map *map, int64_t 
 enum ss_status rocprof_map_add(struct rocprof_load *rocprof, struct rocprof_map *map,
 			       struct rocprof_item item, struct ss_error *err)
 {
-	if (!ss_memory_reserve(rocprof->import->memory, (void **)&map->items, &map->capacity,
-			       (size_t)map->count + 1, sizeof(*map->items)))
+	if (!SS_GROW(rocprof->import->memory, map->items, map->capacity, map->count))
 		return ss_fail_memory(err, "the events of this trace");
 	map->items[map->count++] = item;
 	map->has_order = false;
@@ -44,8 +42,7 @@ void rocprof_clear(struct rocprof_load *rocprof)
 					     &rocprof->processes };
 
 	for (size_t i = 0; i < SS_COUNT(maps); i++) {
-		ss_memory_free(rocprof->import->memory, maps[i]->items,
-			       (size_t)maps[i]->capacity * sizeof(*maps[i]->items));
+		SS_FREE(rocprof->import->memory, maps[i]->items, maps[i]->capacity);
 		*maps[i] = (struct rocprof_map){ 0 };
 	}
 	rocprof->import->text_count = 0;
