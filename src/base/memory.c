@@ -122,23 +122,49 @@ void ss_memory_forget(struct ss_memory *memory, size_t bytes)
 	atomic_fetch_sub(&memory->used_bytes, bytes);
 }
 
+/* Of an array that grows to hold `count` items; 0: too many. */
+static size_t grown_capacity(size_t capacity, size_t count)
+{
+	size_t wanted = capacity ? capacity + capacity / 2 : 64;
+
+	if (count > ITEMS_MAX)
+		return 0;
+	if (wanted < count)
+		wanted = count;
+	return wanted > ITEMS_MAX ? ITEMS_MAX : wanted;
+}
+
 bool ss_memory_reserve(struct ss_memory *memory, void **items, uint32_t *capacity, size_t count,
 		       size_t item_bytes)
 {
-	size_t wanted = *capacity ? (size_t)*capacity + *capacity / 2 : 64;
+	size_t wanted = grown_capacity(*capacity, count);
 	void *moved;
 
 	if (count <= *capacity)
 		return true;
-	if (count > ITEMS_MAX)
+	if (!wanted)
 		return false;
-	if (wanted < count)
-		wanted = count;
-	if (wanted > ITEMS_MAX)
-		wanted = ITEMS_MAX;
 	moved = ss_memory_resize(memory, *items, *capacity * item_bytes, wanted * item_bytes);
 	if (!moved)
 		return false;
+	*items = moved;
+	*capacity = (uint32_t)wanted;
+	return true;
+}
+
+bool ss_arena_reserve(struct ss_arena *arena, void **items, uint32_t *capacity, size_t count,
+		      size_t item_bytes)
+{
+	size_t wanted = grown_capacity(*capacity, count);
+	void *moved;
+
+	if (count <= *capacity)
+		return true;
+	moved = wanted ? ss_arena_alloc(arena, wanted, item_bytes) : NULL;
+	if (!moved)
+		return false;
+	if (*capacity)
+		memcpy(moved, *items, *capacity * item_bytes);
 	*items = moved;
 	*capacity = (uint32_t)wanted;
 	return true;

@@ -76,6 +76,14 @@ char *ss_arena_copy(struct ss_arena *arena, const char *text, size_t length);
 
 #define SS_ARENA_NEW(arena, type, count) ((type *)ss_arena_alloc((arena), (count), sizeof(type)))
 
+/* As ss_memory_reserve(): what the array leaves when it moves stays in the arena. */
+SS_MUST_USE
+bool ss_arena_reserve(struct ss_arena *arena, void **items, uint32_t *capacity, size_t count,
+		      size_t item_bytes);
+#define SS_ARENA_GROW(arena, items, capacity, count)                                   \
+	ss_arena_reserve((arena), (void **)&(items), &(capacity), (size_t)(count) + 1, \
+			 sizeof(*(items)))
+
 /* Makes `items` point to a new array, of zeros; NULL, which is false, at the limit. */
 #define SS_ALLOC(arena, items, count) ((items) = ss_arena_alloc((arena), (count), sizeof(*(items))))
 

@@ -102,7 +102,7 @@ static const char *clauses_that_ask(const char *to_record, const bool *lacks,
 				    struct ss_arena *arena, bool *is_whole)
 {
 	static const char between[] = "; ";
-	struct ss_text kept = { 0 };
+	SS_TEXT(kept);
 	const char *copy = NULL;
 
 	for (const char *clause = to_record; *clause;) {
@@ -118,7 +118,6 @@ static const char *clauses_that_ask(const char *to_record, const bool *lacks,
 	if (kept.length)
 		copy = ss_arena_copy(arena, kept.data, kept.length);
 	*is_whole = !ss_text_failed(&kept) && (copy || !kept.length);
-	ss_text_release(&kept);
 	return copy;
 }
 
@@ -140,7 +139,7 @@ static const char *fix_by_ranges(const char *fix, struct ss_arena *arena)
 		{ "with_stack=True names the functions; or ", "" },
 		{ "torch.profiler.record_function(", "torch.cuda.nvtx.range(" },
 	};
-	struct ss_text text = { 0 };
+	SS_TEXT(text);
 	const char *copy = NULL;
 
 	while (*fix) {
@@ -156,7 +155,6 @@ static const char *fix_by_ranges(const char *fix, struct ss_arena *arena)
 	}
 	if (!ss_text_failed(&text))
 		copy = ss_arena_copy(arena, text.data, text.length);
-	ss_text_release(&text);
 	return copy;
 }
 

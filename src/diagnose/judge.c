@@ -481,7 +481,9 @@ enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
 					  .rank_findings = diagnosis->rank_findings,
 					  .rank_count = diagnosis->rank_count,
 					  .diagnosis = diagnosis };
+	SS_SCRATCH(scratch, diagnosis->memory);
 
+	judgement.scratch = &scratch;
 	if (judgement.rule->judge)
 		SS_TRY(judgement.rule->judge(&judgement, err));
 	else

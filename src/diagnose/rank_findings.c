@@ -474,6 +474,30 @@ uint32_t ss_rank_findings_facts(const struct ss_digest *digest)
 	return ss_facts_with_needed(rules_facts_from(0, digest));
 }
 
+static bool rule_can_look(const struct ss_rule_context *context)
+{
+	const struct ss_rule *rule = context->rule;
+
+	return rule->look && (context->steps->count || rule->needs_no_steps) &&
+	       (context->digest->device >= 0 || !rule->needs_device);
+}
+
+/* Lets the rule look, and frees what it made meanwhile. */
+static enum ss_status rule_look(struct ss_rule_context *context, struct ss_error *err)
+{
+	SS_SCRATCH(scratch, context->memory);
+	enum ss_status status;
+
+	context->scratch = &scratch;
+	status = context->rule->look(context, err);
+	if (context->places)
+		context->release_places(context->places);
+	context->places = NULL;
+	if (status == SS_OK && context->failed)
+		status = ss_fail_memory(err, "what a rule found on a rank");
+	return status;
+}
+
 /* Runs the rules one after the other; drops large facts as soon as no later rule needs them. */
 static enum ss_status rules_run_all(struct ss_rule_context *context, struct ss_error *err)
 {
@@ -492,8 +516,8 @@ static enum ss_status rules_run_all(struct ss_rule_context *context, struct ss_e
 		part->fact_from = findings->fact_count;
 		facts->allowed = ss_facts_with_needed(rule_facts(context->rule, context->digest) |
 						      context->rule->rare_facts);
-		if (context->rule->look)
-			SS_TRY(context->rule->look(context, err));
+		if (rule_can_look(context))
+			SS_TRY(rule_look(context, err));
 		if (!part->fix)
 			part->fix = ss_rule_choose_fix(context->rule->fixes, context->job_kind);
 		ss_facts_keep_only(facts, rules_facts_from(i + 1, context->digest));

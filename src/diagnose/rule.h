@@ -33,6 +33,7 @@ struct ss_rank_findings;       /* what all rules found on one rank; rank_finding
 struct ss_rule_memory_context; /* one device of a memory snapshot; snapshot_findings.h */
 struct ss_gradients;           /* evidence/gradients.h */
 struct ss_unclaimed;           /* evidence/claimed_time.h */
+struct ss_code_places;         /* evidence/code_places.h */
 
 /* --- one rank ------------------------------------------------------------------------ */
 
@@ -47,13 +48,17 @@ struct ss_rule_context {
 	const struct ss_cover *steps; /* the measured steps: ss_steps_cover() */
 	int64_t step_ns;              /* their sum */
 	uint32_t job_kind;            /* flags of enum ss_job_kind */
-	struct ss_memory *memory;     /* for temporary data of the rule */
+	struct ss_memory *memory;     /* for temporary data of the rule that grows */
+	struct ss_arena *scratch;     /* for all other: released when the rule is done */
 	struct ss_rank_findings *findings;
+	bool failed;              /* no memory: the rule need not say so */
 	struct ss_arena *shared;  /* for what rules share: lives until the last one is done */
 	const uint8_t *side_work; /* ss_rule_side_work(); NULL: not requested yet */
 	const struct ss_gradients *gradients; /* ss_rule_gradients(); the same */
 	struct ss_unclaimed *unclaimed;       /* ss_rule_unclaimed(); the same */
 	void (*release_unclaimed)(struct ss_unclaimed *unclaimed);
+	struct ss_code_places *places; /* ss_code_places_make(): of this rule alone */
+	void (*release_places)(struct ss_code_places *places);
 };
 
 /*
@@ -190,7 +195,8 @@ struct ss_judgement {
 	struct ss_rank_findings *const *rank_findings; /* per rank */
 	uint32_t rank_count;
 	struct ss_diagnosis *diagnosis;
-	bool failed; /* no memory */
+	struct ss_arena *scratch; /* released when the rule has judged */
+	bool failed;              /* no memory */
 };
 
 /* The number that `look` left for a rank. */
@@ -280,6 +286,8 @@ struct ss_rule {
 	uint32_t facts;        /* enum ss_large_fact: which of them `look` asks for */
 	uint32_t host_facts;   /* and where no device worked */
 	uint32_t rare_facts;   /* and in few files: not kept for it, but made again */
+	bool needs_device;     /* it looks only where a device worked */
+	bool needs_no_steps;   /* it looks at traces without steps, too */
 	/* NULL: traces do not show it. */
 	enum ss_status (*look)(struct ss_rule_context *context, struct ss_error *err);
 	/*

@@ -93,6 +93,33 @@ static void test_reserve(void **state)
 	assert_int_equal(memory.used_bytes, 0);
 }
 
+/* An array in an arena keeps its items when it moves; at the limit it stays as it was. */
+static void test_arena_reserve(void **state)
+{
+	struct ss_memory memory;
+	uint32_t capacity = 0;
+	int64_t *items = NULL, *before;
+
+	(void)state;
+	ss_memory_init(&memory, 200000);
+	{
+		SS_SCRATCH(arena, &memory);
+
+		for (uint32_t i = 0; i < 5000; i++) {
+			assert_true(SS_ARENA_GROW(&arena, items, capacity, i));
+			items[i] = i;
+		}
+		assert_true(capacity >= 5000);
+		for (uint32_t i = 0; i < 5000; i++)
+			assert_int_equal(items[i], i);
+		before = items;
+		assert_false(SS_ARENA_GROW(&arena, items, capacity, 50000));
+		assert_false(SS_ARENA_GROW(&arena, items, capacity, UINT32_MAX));
+		assert_ptr_equal(items, before);
+	}
+	assert_int_equal(memory.used_bytes, 0);
+}
+
 /* Zeroed, aligned, and apart from each other, for items of all sizes. */
 static void test_arena(void **state)
 {
@@ -168,10 +195,10 @@ static void test_touch(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_charges),   cmocka_unit_test(test_absurd_sizes),
-		cmocka_unit_test(test_fail_call), cmocka_unit_test(test_reserve),
-		cmocka_unit_test(test_arena),     cmocka_unit_test(test_arena_limit),
-		cmocka_unit_test(test_touch),
+		cmocka_unit_test(test_charges),       cmocka_unit_test(test_absurd_sizes),
+		cmocka_unit_test(test_fail_call),     cmocka_unit_test(test_reserve),
+		cmocka_unit_test(test_arena),         cmocka_unit_test(test_arena_limit),
+		cmocka_unit_test(test_arena_reserve), cmocka_unit_test(test_touch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,23 +10,30 @@ struct code_place_key {
 	uint32_t name, line;
 };
 
-enum ss_status ss_code_places_init(struct ss_code_places *sites,
-				   const struct ss_rule_context *context, struct ss_error *err)
+static void code_places_release(struct ss_code_places *sites)
 {
-	*sites = (struct ss_code_places){ .memory = context->memory };
-	SS_TRY(ss_facts_places(context->subject->facts, &sites->places, err));
-	if (!ss_records_init(&sites->keys, context->memory, sizeof(struct code_place_key)))
-		return ss_fail_memory(err, "places of the program");
-	return SS_OK;
+	for (; sites; sites = sites->next) {
+		SS_FREE(sites->context->memory, sites->items, sites->capacity);
+		ss_records_release(&sites->keys);
+	}
 }
 
-void ss_code_places_release(struct ss_code_places *sites)
+enum ss_status ss_code_places_make(struct ss_code_places **sites, struct ss_rule_context *context,
+				   struct ss_error *err)
 {
-	if (!sites->memory)
-		return;
-	ss_records_release(&sites->keys);
-	SS_FREE(sites->memory, sites->items, sites->capacity);
-	*sites = (struct ss_code_places){ 0 };
+	const struct ss_places *places;
+	struct ss_code_places *made;
+
+	SS_TRY(ss_facts_places(context->subject->facts, &places, err));
+	if (!SS_ALLOC(context->scratch, made, 1) ||
+	    !ss_records_init(&made->keys, context->memory, sizeof(struct code_place_key)))
+		return ss_fail_memory(err, "places of the program");
+	made->context = context;
+	made->places = places;
+	made->next = context->places;
+	context->release_places = code_places_release;
+	*sites = context->places = made;
+	return SS_OK;
 }
 
 uint32_t ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
@@ -39,8 +46,8 @@ uint32_t ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_
 	if (row < sites->places->row_count)
 		key.line = sites->places->line[row];
 	id = ss_records_add(&sites->keys, &key);
-	if (id == SS_NO_ID || !SS_GROW(sites->memory, sites->items, sites->capacity, id)) {
-		sites->failed = true;
+	if (id == SS_NO_ID || !SS_GROW(sites->context->memory, sites->items, sites->capacity, id)) {
+		sites->context->failed = true;
 		return SS_NO_ID;
 	}
 	site = &sites->items[id];
@@ -66,4 +73,14 @@ void ss_code_places_sort(struct ss_code_places *sites)
 struct ss_fact ss_code_place_fact(const struct ss_code_place *site)
 {
 	return (struct ss_fact){ site->weight_ns, (double)site->count, site->row };
+}
+
+void ss_code_places_report(struct ss_code_places *sites, uint32_t most, const char *format)
+{
+	const struct ss_strings *names = &sites->context->trace->names;
+
+	ss_code_places_sort(sites);
+	for (uint32_t i = 0; i < sites->count && i < most; i++)
+		ss_rule_add_evidence(sites->context, ss_code_place_fact(&sites->items[i]), format,
+				     ss_strings_text(names, sites->items[i].name));
 }

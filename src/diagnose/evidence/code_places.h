@@ -16,24 +16,23 @@ struct ss_code_place {
 	int64_t count, weight_ns;
 };
 
-/* Zeroed: may be released. */
 struct ss_code_places {
-	struct ss_memory *memory;
+	struct ss_rule_context *context;
+	struct ss_code_places *next; /* of the same rule */
 	const struct ss_places *places;
 	struct ss_records keys;
 	struct ss_code_place *items;
 	uint32_t count, capacity;
-	bool failed; /* no memory */
 };
 
+/* They live until the rule has looked. */
 SS_MUST_USE
-enum ss_status ss_code_places_init(struct ss_code_places *sites,
-				   const struct ss_rule_context *context, struct ss_error *err);
-void ss_code_places_release(struct ss_code_places *sites);
+enum ss_status ss_code_places_make(struct ss_code_places **sites, struct ss_rule_context *context,
+				   struct ss_error *err);
 
 /*
  * Counts one more event at the line of a host row, under a name: usually its own. Returns the
- * number of the place; SS_NO_ID: no memory.
+ * number of the place; SS_NO_ID: no memory, and the rule has failed.
  */
 uint32_t ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
 			    int64_t weight_ns);
@@ -43,5 +42,9 @@ void ss_code_places_sort(struct ss_code_places *sites);
 
 /* The figures for a sentence about the site. */
 struct ss_fact ss_code_place_fact(const struct ss_code_place *site);
+
+/* Sorts them and adds evidence for the `most` heaviest; a %s in the format is the name of each. */
+__attribute__((format(printf, 3, 0))) void ss_code_places_report(struct ss_code_places *sites,
+								 uint32_t most, const char *format);
 
 #endif

@@ -19,12 +19,11 @@ struct inner_key {
 	uint32_t owner, leaf;
 };
 
-bool ss_function_times_init(struct ss_function_times *inner, struct ss_rule_context *context,
-			    struct ss_arena *scratch)
+bool ss_function_times_init(struct ss_function_times *inner, struct ss_rule_context *context)
 {
 	*inner = (struct ss_function_times){ .context = context };
-	return SS_ALLOC(scratch, inner->kinds, (size_t)context->trace->names.count + 1) &&
-	       SS_ALLOC(scratch, inner->owners, (size_t)context->trace->device_from + 1) &&
+	return SS_ALLOC(context->scratch, inner->kinds, (size_t)context->trace->names.count + 1) &&
+	       SS_ALLOC(context->scratch, inner->owners, (size_t)context->trace->device_from + 1) &&
 	       ss_records_init(&inner->keys, context->memory, sizeof(struct inner_key));
 }
 
@@ -33,7 +32,6 @@ void ss_function_times_release(struct ss_function_times *inner)
 	if (!inner->context)
 		return;
 	ss_records_release(&inner->keys);
-	SS_FREE(inner->context->memory, inner->parts, inner->capacity);
 	*inner = (struct ss_function_times){ 0 };
 }
 
@@ -72,8 +70,9 @@ static void inner_add_time(struct ss_function_times *inner, uint32_t owner, uint
 	struct inner_key key = { slices->name[owner], slices->name[leaf] };
 	uint32_t id = ss_records_add(&inner->keys, &key);
 
-	if (id == SS_NO_ID || !SS_GROW(inner->context->memory, inner->parts, inner->capacity, id)) {
-		inner->failed = true;
+	if (id == SS_NO_ID ||
+	    !SS_ARENA_GROW(inner->context->scratch, inner->parts, inner->capacity, id)) {
+		inner->context->failed = true;
 		return;
 	}
 	if (id == inner->count) {
@@ -91,7 +90,7 @@ void ss_function_times_add(struct ss_function_times *inner, uint32_t range)
 	uint32_t end = ss_cpu_row_end(inner->context->trace, range);
 
 	inner->owners[range] = SS_NO_ROW;
-	for (uint32_t row = range + 1; row < end && !inner->failed; row++) {
+	for (uint32_t row = range + 1; row < end && !inner->context->failed; row++) {
 		uint32_t parent = slices->parent[row], around;
 		uint8_t kind = inner_frame_kind(inner, row);
 		bool is_inside = parent != SS_NO_ROW && parent >= range;
@@ -120,7 +119,7 @@ void ss_function_times_sort(struct ss_function_times *inner)
 {
 	uint32_t count = 0;
 
-	if (!inner->count || inner->failed)
+	if (!inner->count || inner->context->failed)
 		return;
 	SS_SORT(inner->parts, inner->count, inner_compare_owner);
 	for (uint32_t i = 0; i < inner->count; i++) {

@@ -26,12 +26,10 @@ struct ss_function_times {
 	struct ss_records keys;
 	struct ss_function_time *parts; /* the heaviest first, when sorted */
 	uint32_t count, capacity;
-	bool failed;
 };
 
 SS_MUST_USE
-bool ss_function_times_init(struct ss_function_times *inner, struct ss_rule_context *context,
-			    struct ss_arena *scratch);
+bool ss_function_times_init(struct ss_function_times *inner, struct ss_rule_context *context);
 void ss_function_times_release(struct ss_function_times *inner);
 
 /* Adds what is inside of a host row, without the row itself. */

@@ -92,11 +92,11 @@ static void result_wait_add_work(const struct ss_rule_context *context, struct r
 }
 
 uint32_t *ss_result_waits_find(const struct ss_rule_context *context, const struct ss_waits *waits,
-			       const struct ss_phases *phases, struct ss_arena *arena)
+			       const struct ss_phases *phases)
 {
 	const struct ss_graph *graph = context->graph;
-	uint32_t *results = SS_ARENA_NEW(arena, uint32_t, (size_t)graph->step_count + 1);
-	int64_t *most_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
+	uint32_t *results = SS_ARENA_NEW(context->scratch, uint32_t, (size_t)graph->step_count + 1);
+	int64_t *most_ns = SS_ARENA_NEW(context->scratch, int64_t, (size_t)graph->step_count + 1);
 	struct result_wait *all;
 	uint32_t count = 0;
 
@@ -110,7 +110,7 @@ uint32_t *ss_result_waits_find(const struct ss_rule_context *context, const stru
 		return results;
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		count += graph->tasks[i].kind == SS_TASK_WAIT;
-	if (!SS_ALLOC(arena, all, (size_t)count + 1))
+	if (!SS_ALLOC(context->scratch, all, (size_t)count + 1))
 		return NULL;
 	count = result_waits_collect(context, waits, all);
 	result_wait_add_work(context, all, count);
@@ -145,11 +145,12 @@ static int64_t *needed_bytes_to_host(const struct ss_rule_context *context, stru
 }
 
 const uint8_t *ss_needed_copies_find(const struct ss_rule_context *context,
-				     const struct ss_ops *ops, struct ss_arena *arena)
+				     const struct ss_ops *ops)
 {
 	const struct ss_graph *graph = context->graph;
-	uint8_t *needed = SS_ARENA_NEW(arena, uint8_t, (size_t)context->trace->device_from + 1);
-	int64_t *bytes = needed ? needed_bytes_to_host(context, arena) : NULL;
+	uint8_t *needed = SS_ARENA_NEW(context->scratch, uint8_t,
+				       (size_t)context->trace->device_from + 1);
+	int64_t *bytes = needed ? needed_bytes_to_host(context, context->scratch) : NULL;
 	int64_t pause_ns = 0; /* the longest of the thread until it gives work to the device */
 
 	if (!bytes)

@@ -19,7 +19,7 @@
 /* Per step of the graph: the row of that wait; SS_NO_ROW: none. NULL: no memory. */
 SS_MUST_USE
 uint32_t *ss_result_waits_find(const struct ss_rule_context *context, const struct ss_waits *waits,
-			       const struct ss_phases *phases, struct ss_arena *arena);
+			       const struct ss_phases *phases);
 
 /*
  * Per host row: a call that makes such a copy, or the operator around it. Single numbers (.item())
@@ -27,7 +27,7 @@ uint32_t *ss_result_waits_find(const struct ss_rule_context *context, const stru
  */
 SS_MUST_USE
 const uint8_t *ss_needed_copies_find(const struct ss_rule_context *context,
-				     const struct ss_ops *ops, struct ss_arena *arena);
+				     const struct ss_ops *ops);
 
 /* Whether a call copies to the host what is needed there, or waits for such a copy. */
 static inline bool ss_needed_copies_has(const uint8_t *needed, const struct ss_ops *ops,

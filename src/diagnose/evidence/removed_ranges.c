@@ -6,11 +6,10 @@
 
 #include "diagnose/evidence/cpu_rows.h"
 
-bool ss_removed_ranges_init(struct ss_removed_ranges *ranges, struct ss_rule_context *context,
-			    struct ss_arena *scratch)
+bool ss_removed_ranges_init(struct ss_removed_ranges *ranges, struct ss_rule_context *context)
 {
 	*ranges = (struct ss_removed_ranges){ .context = context };
-	return SS_ALLOC(scratch, ranges->is_gone, (size_t)context->trace->device_from + 1);
+	return SS_ALLOC(context->scratch, ranges->is_gone, (size_t)context->trace->device_from + 1);
 }
 
 int64_t ss_removed_ranges_claim(struct ss_removed_ranges *ranges, uint32_t row, int64_t from_ns,
@@ -49,5 +48,29 @@ void ss_removed_ranges_claim_device(struct ss_removed_ranges *ranges)
 		    ranges->is_gone[slices->link[task->row]])
 			ss_rule_claim(ranges->context,
 				      (struct ss_claim){ .task = i, .low_ns = task->own_ns });
+	}
+}
+
+void ss_rule_release_joins(struct ss_rule_context *context, const uint8_t *gone)
+{
+	const struct ss_graph *graph = context->graph;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		bool any = false, all = true;
+
+		if (task->kind != SS_TASK_JOIN)
+			continue;
+		for (uint32_t k = task->edges; k < task[1].edges; k++) {
+			const struct ss_edge *edge = &graph->edges[k];
+
+			if (edge->kind != SS_EDGE_HANDOVER)
+				continue;
+			any |= gone[edge->from];
+			all &= gone[edge->from];
+		}
+		if (any && all)
+			(void)!ss_rule_claim(context,
+					     (struct ss_claim){ .task = i, .releases = true });
 	}
 }

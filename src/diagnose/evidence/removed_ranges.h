@@ -16,8 +16,7 @@ struct ss_removed_ranges {
 
 /* False: no memory. */
 SS_MUST_USE
-bool ss_removed_ranges_init(struct ss_removed_ranges *ranges, struct ss_rule_context *context,
-			    struct ss_arena *scratch);
+bool ss_removed_ranges_init(struct ss_removed_ranges *ranges, struct ss_rule_context *context);
 
 /*
  * Removes the rows in [from, to) on the thread of `row`; half of them stay if the fix does less
@@ -28,5 +27,8 @@ int64_t ss_removed_ranges_claim(struct ss_removed_ranges *ranges, uint32_t row, 
 
 /* Also removes what they launched: call it once, after all claims. */
 void ss_removed_ranges_claim_device(struct ss_removed_ranges *ranges);
+
+/* A thread that waits only for collectives that are gone (per task) goes on at once. */
+void ss_rule_release_joins(struct ss_rule_context *context, const uint8_t *gone);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/ns.h"
+#include "diagnose/evidence/removed_ranges.h"
 #include "ranks/digest.h"
 
 /* Latency is most of their time up to here: 64 KB take as long as 8 (nccl-tests on H100). */
@@ -89,31 +90,6 @@ static void claim_run(struct small_run *run, uint32_t from, uint32_t to)
 	}
 }
 
-/* A thread that waits only for removed collectives goes on at once. */
-static void claim_run_joins(struct small_run *run)
-{
-	const struct ss_graph *graph = run->context->graph;
-
-	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
-		bool any = false, all = true;
-
-		if (task->kind != SS_TASK_JOIN)
-			continue;
-		for (uint32_t k = task->edges; k < task[1].edges; k++) {
-			const struct ss_edge *edge = &graph->edges[k];
-
-			if (edge->kind != SS_EDGE_HANDOVER)
-				continue;
-			any |= run->gone[edge->from];
-			all &= run->gone[edge->from];
-		}
-		if (any && all)
-			(void)!ss_rule_claim(run->context,
-					     (struct ss_claim){ .task = i, .releases = true });
-	}
-}
-
 /* The host row that asked for a collective: its launch, or the last request before it began. */
 static uint32_t requesting_row(const struct ss_rule_context *context, uint32_t row)
 {
@@ -161,7 +137,7 @@ enum ss_status ss_small_collectives_claim(struct ss_rule_context *context, struc
 			claim_run(&run, from, to);
 	}
 	if (run.gone && run.claimed) {
-		claim_run_joins(&run);
+		ss_rule_release_joins(run.context, run.gone);
 		report_runs(&run);
 	}
 	return run.gone ? SS_OK : ss_fail_memory(err, "small collectives");

@@ -70,7 +70,7 @@ struct idle_pauses {
 	const uint8_t *names; /* enum ss_side_work, per name */
 	uint8_t *values;      /* per name: VALUE_, 0: not looked at */
 	struct ss_removed_ranges wholes;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	int64_t save_ns, log_ns, callback_ns, sleep_ns, guess_ns, read_ns;
 };
 
@@ -228,7 +228,7 @@ static void all_idle_claim(struct idle_pauses *pauses, uint32_t whole, uint8_t w
 	else
 		ss_ns_add(&pauses->guess_ns, gone_ns);
 	function = pause_own_function(pauses, whole);
-	ss_code_places_add(&pauses->sites, slices->name[function], function, gone_ns);
+	ss_code_places_add(pauses->sites, slices->name[function], function, gone_ns);
 }
 
 /*
@@ -333,9 +333,9 @@ static void all_idle_report(struct idle_pauses *pauses)
 	int64_t named_ns = pauses->save_ns + pauses->log_ns + pauses->callback_ns +
 			   pauses->sleep_ns + pauses->read_ns;
 
-	ss_code_places_sort(&pauses->sites);
-	for (uint32_t i = 0; i < pauses->sites.count && i < 4; i++) {
-		const struct ss_code_place *site = &pauses->sites.items[i];
+	ss_code_places_sort(pauses->sites);
+	for (uint32_t i = 0; i < pauses->sites->count && i < 4; i++) {
+		const struct ss_code_place *site = &pauses->sites->items[i];
 		uint32_t end = ss_cpu_row_end(pauses->trace, site->row);
 		bool launches = context->digest->device < 0 ||
 				ss_training_computes(pauses->training, site->row, end);
@@ -356,7 +356,7 @@ static void all_idle_report(struct idle_pauses *pauses)
 		ss_rule_set_fix(context, callback_fix);
 	else if (pauses->sleep_ns > pauses->log_ns + pauses->guess_ns)
 		ss_rule_set_fix(context, sleep_fix);
-	if (!pauses->sites.count)
+	if (!pauses->sites->count)
 		return;
 	ss_rule_add_figure(context, FIGURE_CALLBACK, (double)pauses->callback_ns);
 	ss_rule_add_figure(context, FIGURE_GUESS, (double)pauses->guess_ns);
@@ -372,40 +372,24 @@ static void all_idle_report(struct idle_pauses *pauses)
 				       "the trace names the function that takes the time");
 }
 
-static enum ss_status all_idle_find(struct idle_pauses *pauses, struct ss_arena *scratch,
-				    struct ss_error *err)
-{
-	struct ss_rule_context *context = pauses->context;
-
-	SS_TRY(ss_code_places_init(&pauses->sites, context, err));
-	SS_TRY(ss_facts_training(context->subject->facts, &pauses->training, err));
-	pauses->names = ss_rule_side_work(context);
-	pauses->values = SS_ARENA_NEW(scratch, uint8_t, (size_t)pauses->trace->names.count + 1);
-	if (!pauses->names || !pauses->values ||
-	    !ss_removed_ranges_init(&pauses->wholes, context, scratch))
-		return ss_fail_memory(err, "pauses of the loop");
-	all_idle_find_pauses(pauses);
-	all_idle_find_readers(pauses);
-	ss_removed_ranges_claim_device(&pauses->wholes);
-	if (pauses->sites.failed)
-		return ss_fail_memory(err, "pauses of the loop");
-	all_idle_report(pauses);
-	return SS_OK;
-}
-
 static enum ss_status all_idle_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct idle_pauses pauses = { .context = context, .trace = context->trace };
-	struct ss_arena scratch;
-	enum ss_status status;
 
-	if (!context->steps->count || context->graph->main == SS_NO_ROW)
+	if (context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = all_idle_find(&pauses, &scratch, err);
-	ss_code_places_release(&pauses.sites);
-	ss_arena_release(&scratch);
-	return status;
+	SS_TRY(ss_code_places_make(&pauses.sites, context, err));
+	SS_TRY(ss_facts_training(context->subject->facts, &pauses.training, err));
+	pauses.names = ss_rule_side_work(context);
+	pauses.values = SS_ARENA_NEW(context->scratch, uint8_t,
+				     (size_t)pauses.trace->names.count + 1);
+	if (!pauses.names || !pauses.values || !ss_removed_ranges_init(&pauses.wholes, context))
+		return ss_fail_memory(err, "pauses of the loop");
+	all_idle_find_pauses(&pauses);
+	all_idle_find_readers(&pauses);
+	ss_removed_ranges_claim_device(&pauses.wholes);
+	all_idle_report(&pauses);
+	return SS_OK;
 }
 
 static double all_idle_sum_figure(const struct ss_judgement *judgement, uint32_t slot)

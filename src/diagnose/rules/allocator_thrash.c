@@ -39,7 +39,7 @@ static const char uncached_fix[] =
 
 struct allocator_calls {
 	struct ss_rule_context *context;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	uint8_t *has_calls; /* per step */
 	int64_t calls, allocations, frees;
 	int64_t lone_frees; /* between which the thread launches or allocates */
@@ -100,8 +100,8 @@ static void thrash_claim(struct allocator_calls *thrash)
 		else if (++thrash->frees && !free_follows_free(context, i))
 			thrash->lone_frees++;
 		thrash->calls++;
-		ss_code_places_add(&thrash->sites, context->trace->slices.name[task->row],
-				   task->row, context->trace->slices.dur_ns[task->row]);
+		ss_code_places_add(thrash->sites, context->trace->slices.name[task->row], task->row,
+				   context->trace->slices.dur_ns[task->row]);
 	}
 }
 
@@ -119,50 +119,27 @@ static bool thrash_goes_on(struct allocator_calls *thrash)
 	return false;
 }
 
-static enum ss_status thrash_find(struct allocator_calls *thrash, struct ss_arena *scratch,
-				  struct ss_error *err)
-{
-	struct ss_rule_context *context = thrash->context;
-
-	thrash->has_calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)context->graph->step_count + 1);
-	if (!thrash->has_calls)
-		return ss_fail_memory(err, "the allocator's calls");
-	if (!thrash_goes_on(thrash))
-		return SS_OK;
-	SS_TRY(ss_code_places_init(&thrash->sites, context, err));
-	thrash_claim(thrash);
-	if (thrash->sites.failed)
-		return ss_fail_memory(err, "the allocator's calls");
-	if (!thrash->calls)
-		return SS_OK;
-	ss_code_places_sort(&thrash->sites);
-	for (uint32_t i = 0; i < thrash->sites.count && i < 4; i++)
-		ss_rule_add_evidence(context, ss_code_place_fact(&thrash->sites.items[i]),
-				     "%s is called {count} times per step and blocks the "
-				     "thread for {time}",
-				     ss_strings_text(&context->trace->names,
-						     thrash->sites.items[i].name));
-	if (thrash_is_uncached(thrash))
-		ss_rule_set_fix(context, uncached_fix);
-	else if (thrash->frees)
-		ss_rule_set_fix(context, free_fix);
-	ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the driver's calls");
-	return SS_OK;
-}
-
 static enum ss_status allocator_thrash_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct allocator_calls thrash = { .context = context };
-	struct ss_arena scratch;
-	enum ss_status status;
 
-	if (!context->steps->count || context->digest->device < 0)
+	if (!SS_ALLOC(context->scratch, thrash.has_calls, (size_t)context->graph->step_count + 1))
+		return ss_fail_memory(err, "the allocator's calls");
+	if (!thrash_goes_on(&thrash))
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = thrash_find(&thrash, &scratch, err);
-	ss_code_places_release(&thrash.sites);
-	ss_arena_release(&scratch);
-	return status;
+	SS_TRY(ss_code_places_make(&thrash.sites, context, err));
+	thrash_claim(&thrash);
+	if (!thrash.calls)
+		return SS_OK;
+	ss_code_places_report(thrash.sites, 4,
+			      "%s is called {count} times per step and blocks the "
+			      "thread for {time}");
+	if (thrash_is_uncached(&thrash))
+		ss_rule_set_fix(context, uncached_fix);
+	else if (thrash.frees)
+		ss_rule_set_fix(context, free_fix);
+	ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the driver's calls");
+	return SS_OK;
 }
 
 /* --- snapshots ----------------------------------------------------------------------- */
@@ -407,6 +384,7 @@ const struct ss_rule ss_rule_allocator_thrash = {
 	.why = "usually one line or environment variable fixes it, so 2 % is worth it; below 0.5 % "
 	       "steps differ by more; in a snapshot three such steps are a warning",
 	.bytes_are = "released and allocated again",
+	.needs_device = true,
 	.look = allocator_thrash_look,
 	.look_memory = allocator_thrash_look_memory,
 };

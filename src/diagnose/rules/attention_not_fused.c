@@ -29,7 +29,7 @@ struct unfused_attention {
 	uint8_t *roles; /* enum attention_role, per name */
 	struct attention_launch *kernels;
 	uint32_t kernel_count;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 };
 
 static bool name_has_any_part(const char *name, const char *const *parts, size_t count)
@@ -76,15 +76,15 @@ static enum attention_role attention_role_of_call(struct unfused_attention *atte
 SS_COMPARATOR(launch_compare_call, struct attention_launch, SS_ASCENDING(call) SS_ASCENDING(task))
 
 /* Kernels in the order of their launches, thread after thread. */
-static bool attention_sort_kernels(struct unfused_attention *attention, struct ss_arena *scratch)
+static bool attention_sort_kernels(struct unfused_attention *attention)
 {
 	const struct ss_graph *graph = attention->context->graph;
 	const struct ss_trace *trace = attention->context->trace;
 
-	attention->kernels = SS_ARENA_NEW(scratch, struct attention_launch,
-					  (size_t)graph->task_count + 1);
-	attention->roles = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
-	if (!attention->kernels || !attention->roles)
+	if (!SS_ALLOC(attention->context->scratch, attention->kernels,
+		      (size_t)graph->task_count + 1) ||
+	    !SS_ALLOC(attention->context->scratch, attention->roles,
+		      (size_t)trace->names.count + 1))
 		return false;
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
@@ -115,7 +115,7 @@ static void attention_claim_between(struct unfused_attention *attention, uint32_
 		    ss_rule_claim(attention->context,
 				  (struct ss_claim){ .task = kernel->task,
 						     .low_ns = task->own_ns / 2 }))
-			ss_code_places_add(&attention->sites, slices->name[op], op, task->own_ns);
+			ss_code_places_add(attention->sites, slices->name[op], op, task->own_ns);
 	}
 }
 
@@ -145,47 +145,23 @@ static void attention_find(struct unfused_attention *attention)
 	}
 }
 
-static void attention_report(struct unfused_attention *attention)
-{
-	struct ss_rule_context *context = attention->context;
-
-	for (uint32_t i = 0; i < attention->sites.count; i++) {
-		const struct ss_code_place *site = &attention->sites.items[i];
-
-		ss_rule_add_evidence(context, ss_code_place_fact(site),
-				     "%s between the two matmuls of attention: {time} per "
-				     "step ({count} times)",
-				     ss_strings_text(&context->trace->names, site->name));
-	}
-	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
-			       "the trace does not show who needs attention weights");
-}
-
 static enum ss_status attention_not_fused_look(struct ss_rule_context *context,
 					       struct ss_error *err)
 {
 	struct unfused_attention attention = { .context = context };
-	struct ss_arena scratch;
-	enum ss_status status;
 
-	if (!context->steps->count || context->digest->device < 0)
-		return SS_OK;
 	SS_TRY(ss_facts_ops(context->subject->facts, &attention.ops, err));
-	ss_arena_init(&scratch, context->memory);
-	status = ss_code_places_init(&attention.sites, context, err);
-	if (status == SS_OK && attention_sort_kernels(&attention, &scratch)) {
-		attention_find(&attention);
-		ss_code_places_sort(&attention.sites);
-		if (attention.sites.count)
-			attention_report(&attention);
-	} else if (status == SS_OK) {
-		status = ss_fail_memory(err, "the kernels of attention");
-	}
-	if (status == SS_OK && attention.sites.failed)
-		status = ss_fail_memory(err, "the kernels of attention");
-	ss_code_places_release(&attention.sites);
-	ss_arena_release(&scratch);
-	return status;
+	SS_TRY(ss_code_places_make(&attention.sites, context, err));
+	if (!attention_sort_kernels(&attention))
+		return ss_fail_memory(err, "the kernels of attention");
+	attention_find(&attention);
+	ss_code_places_report(attention.sites, UINT32_MAX,
+			      "%s between the two matmuls of attention: {time} per step ({count} "
+			      "times)");
+	if (attention.sites->count)
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "the trace does not show who needs attention weights");
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_attention_not_fused = {
@@ -200,5 +176,6 @@ const struct ss_rule ss_rule_attention_not_fused = {
 	.silent_share = 0.01,
 	.why = "it changes one line, but also the numbers: from 5 % on it is worth the check",
 	.facts = SS_FACT_OPS,
+	.needs_device = true,
 	.look = attention_not_fused_look,
 };

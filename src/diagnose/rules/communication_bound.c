@@ -95,8 +95,6 @@ static enum ss_status communication_bound_look(struct ss_rule_context *context,
 {
 	const struct ss_gradients *gradients;
 
-	if (!context->steps->count || context->digest->device < 0)
-		return SS_OK;
 	SS_TRY(ss_rule_gradients(context, &gradients, err));
 	for (uint32_t i = 0; i < gradients->pass_count; i++)
 		if (buckets_are_usual(gradients, &gradients->passes[i]))
@@ -116,13 +114,14 @@ struct communication_sums {
 };
 
 /* The part of a step's transfers after its last backward kernel is what nothing hides. */
-static bool bound_add_rank(struct communication_sums *bound, uint32_t rank, struct ss_arena *arena)
+static bool bound_add_rank(struct communication_sums *bound, uint32_t rank)
 {
 	const struct ss_judgement *judgement = bound->judgement;
 	const struct ss_rank_findings *findings = judgement->rank_findings[rank];
 	const struct ss_found_part *part = &findings->parts[judgement->number];
 	const struct ss_packed *graph = &judgement->graphs[rank];
-	int64_t *end_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
+	int64_t *end_ns = SS_ARENA_NEW(bound->judgement->scratch, int64_t,
+				       (size_t)graph->step_count + 1);
 	struct ss_packed_starts starts;
 
 	if (!end_ns)
@@ -266,17 +265,14 @@ static enum ss_status communication_bound_judge(struct ss_judgement *judgement,
 {
 	struct communication_sums bound = { .judgement = judgement };
 	const struct ss_joined *joined = judgement->joined;
-	struct ss_arena arena;
 	bool whole = true;
 
 	/* if ranks are missing, waiting for them looks like transfer */
 	if (!joined || judgement->rank_count != joined->rank_count || joined->rank_count < 2 ||
 	    joined->ranks[0].world_size > (int64_t)joined->rank_count)
 		return SS_OK;
-	ss_arena_init(&arena, judgement->diagnosis->memory);
 	for (uint32_t i = 0; whole && i < judgement->rank_count; i++)
-		whole = bound_add_rank(&bound, i, &arena);
-	ss_arena_release(&arena);
+		whole = bound_add_rank(&bound, i);
 	if (!whole)
 		return ss_fail_memory(err, "communication");
 	if (bound.moved_ns > 0 && bound.backward_ns > 0 &&
@@ -298,6 +294,7 @@ const struct ss_rule ss_rule_communication_bound = {
 	.warn_share = 0.1,
 	.silent_share = 0.03,
 	.why = "the fix changes the numbers or the batch, so a tenth of the step must be at stake",
+	.needs_device = true,
 	.look = communication_bound_look,
 	.judge = communication_bound_judge,
 };

@@ -75,25 +75,19 @@ static enum ss_status conv_bias_look(struct ss_rule_context *context, struct ss_
 	const struct ss_trace *trace = context->trace;
 	struct biased_convs convs = { .context = context };
 	const struct ss_phases *phases;
-	struct ss_arena scratch;
 
-	if (!context->steps->count || !trace_has_batch_norm(trace))
+	if (!trace_has_batch_norm(trace))
 		return SS_OK;
 	SS_TRY(ss_facts_phases(context->subject->facts, &phases, err));
 	if (!phases->has[SS_PHASE_BACKWARD])
 		return SS_OK;
 	SS_TRY(ss_facts_ops(context->subject->facts, &convs.ops, err));
-	ss_arena_init(&scratch, context->memory);
-	convs.biased = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->op_args.count + 1);
-	convs.before = SS_ARENA_NEW(&scratch, uint32_t, (size_t)trace->track_count + 1);
-	if (!convs.biased || !convs.before) {
-		ss_arena_release(&scratch);
+	if (!SS_ALLOC(context->scratch, convs.biased, (size_t)trace->op_args.count + 1) ||
+	    !SS_ALLOC(context->scratch, convs.before, (size_t)trace->track_count + 1))
 		return ss_fail_memory(err, "the convolutions");
-	}
 	for (uint32_t row = 0; row < trace->device_from; row++)
 		if (trace->slices.kind[row] == SS_KIND_OP && convs.ops->owner[row] == SS_NO_ROW)
 			conv_check_operator(&convs, row);
-	ss_arena_release(&scratch);
 	if (!convs.count)
 		return SS_OK;
 	ss_rule_add_evidence(

@@ -20,7 +20,7 @@ struct cpu_ops {
 	uint8_t *is_busy;  /* per host row: it contains a call, a collective or a launch */
 	uint8_t *computes; /* per name: whether it calculates, as far as known */
 	uint8_t *has;      /* per step of the trace: it contains such operators */
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	int64_t claimed_ns;
 };
 
@@ -92,7 +92,7 @@ static void cpu_op_claim(struct cpu_ops *computing, uint32_t row)
 	if (!gone_ns)
 		return;
 	computing->claimed_ns = ss_ns_sum(computing->claimed_ns, gone_ns);
-	ss_code_places_add(&computing->sites, slices->name[row], row, gone_ns);
+	ss_code_places_add(computing->sites, slices->name[row], row, gone_ns);
 }
 
 /* Whether such operators run in half of the steps: a single time may be start-up. */
@@ -115,53 +115,31 @@ static bool cpu_ops_recur(struct cpu_ops *computing)
 	return found >= 2 && found >= steps / 2;
 }
 
-static enum ss_status cpu_ops_find(struct cpu_ops *computing, struct ss_arena *scratch,
-				   struct ss_error *err)
-{
-	struct ss_rule_context *context = computing->context;
-	const struct ss_trace *trace = context->trace;
-
-	SS_TRY(ss_facts_ops(context->subject->facts, &computing->ops, err));
-	SS_TRY(ss_code_places_init(&computing->sites, context, err));
-	computing->is_busy = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
-	computing->computes = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
-	computing->has = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->steps.count + 1);
-	if (!computing->is_busy || !computing->computes || !computing->has)
-		return ss_fail_memory(err, "operators on the CPU");
-	cpu_ops_mark_busy(computing);
-	if (!cpu_ops_recur(computing))
-		return SS_OK;
-	for (uint32_t row = 0; row < trace->device_from; row++)
-		if (cpu_op_computes(computing, row))
-			cpu_op_claim(computing, row);
-	if (computing->sites.failed)
-		return ss_fail_memory(err, "operators on the CPU");
-	ss_code_places_sort(&computing->sites);
-	for (uint32_t i = 0; i < computing->sites.count && i < 4; i++)
-		ss_rule_add_evidence(context, ss_code_place_fact(&computing->sites.items[i]),
-				     "%s computes on the CPU {count} times per step: {time}",
-				     ss_strings_text(&context->trace->names,
-						     computing->sites.items[i].name));
-	if (computing->claimed_ns)
-		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
-				       "the speed on the GPU is estimated");
-	return SS_OK;
-}
-
 static enum ss_status cpu_bound_ops_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct cpu_ops computing = { .context = context, .trace = context->trace };
-	struct ss_arena scratch;
-	enum ss_status status;
+	const struct ss_trace *trace = context->trace;
 
-	if (!context->steps->count || context->digest->device < 0 ||
-	    context->graph->main == SS_NO_ROW)
+	if (context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = cpu_ops_find(&computing, &scratch, err);
-	ss_code_places_release(&computing.sites);
-	ss_arena_release(&scratch);
-	return status;
+	SS_TRY(ss_facts_ops(context->subject->facts, &computing.ops, err));
+	SS_TRY(ss_code_places_make(&computing.sites, context, err));
+	if (!SS_ALLOC(context->scratch, computing.is_busy, (size_t)trace->device_from + 1) ||
+	    !SS_ALLOC(context->scratch, computing.computes, (size_t)trace->names.count + 1) ||
+	    !SS_ALLOC(context->scratch, computing.has, (size_t)trace->steps.count + 1))
+		return ss_fail_memory(err, "operators on the CPU");
+	cpu_ops_mark_busy(&computing);
+	if (!cpu_ops_recur(&computing))
+		return SS_OK;
+	for (uint32_t row = 0; row < trace->device_from; row++)
+		if (cpu_op_computes(&computing, row))
+			cpu_op_claim(&computing, row);
+	ss_code_places_report(computing.sites, 4,
+			      "%s computes on the CPU {count} times per step: {time}");
+	if (computing.claimed_ns)
+		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				       "the speed on the GPU is estimated");
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_cpu_bound_ops = {
@@ -177,5 +155,6 @@ const struct ss_rule ss_rule_cpu_bound_ops = {
 	.why = "moving work to the GPU changes the program, so it warns from 5 % on; below 1 % the "
 	       "queue hides it in most jobs",
 	.facts = SS_FACT_OPS,
+	.needs_device = true,
 	.look = cpu_bound_ops_look,
 };

@@ -121,5 +121,6 @@ const struct ss_rule ss_rule_data_parallel = {
 	.silent_share = 0,
 	.why = "the PyTorch documentation advises against it whatever it costs",
 	.is_timeless = true,
+	.needs_no_steps = true,
 	.look = data_parallel_look,
 };

@@ -73,25 +73,21 @@ static const struct ss_peaks *decode_device_peaks(const struct ss_rule_context *
 static enum ss_status decode_bandwidth_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	const struct ss_peaks *peaks = decode_device_peaks(context);
-	const struct ss_works *works = NULL;
 	struct ss_inference_steps passes = { 0 };
-	struct decode_sums decode = { 0 };
-	struct ss_arena scratch;
-	enum ss_status status;
+	const struct ss_works *works;
+	struct decode_sums decode;
 
-	if (!context->steps->count || context->digest->device < 0 || !peaks || peaks->gb_per_s <= 0)
+	if (!peaks || peaks->gb_per_s <= 0)
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = ss_inference_steps_find(context->subject->facts, &scratch, &passes, err);
-	if (status == SS_OK && decode_has_passes(&passes))
-		status = ss_facts_works(context->subject->facts, &works, err);
-	if (status == SS_OK && works)
-		decode = decode_measure(&passes, works);
-	ss_arena_release(&scratch);
-	if (status != SS_OK || decode.product_ns <= 0 ||
+	SS_TRY(ss_inference_steps_find(context->subject->facts, context->scratch, &passes, err));
+	if (!decode_has_passes(&passes))
+		return SS_OK;
+	SS_TRY(ss_facts_works(context->subject->facts, &works, err));
+	decode = decode_measure(&passes, works);
+	if (decode.product_ns <= 0 ||
 	    (double)decode.product_ns < PRODUCTS_PART * (double)decode.busy_ns ||
 	    decode.bytes / (double)decode.product_ns < RATE_PART * peaks->gb_per_s)
-		return status;
+		return SS_OK;
 	ss_rule_add_evidence(context,
 			     (struct ss_fact){ decode.product_ns, (double)decode.passes,
 					       SS_NO_ROW },
@@ -116,5 +112,6 @@ const struct ss_rule ss_rule_decode_bandwidth = {
 	.why = "nothing is wrong: the finding says what is worth trying",
 	.is_timeless = true,
 	.rare_facts = SS_FACT_WORKS,
+	.needs_device = true,
 	.look = decode_bandwidth_look,
 };

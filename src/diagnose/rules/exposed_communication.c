@@ -65,7 +65,6 @@ struct exposure_tally {
 struct exposure {
 	struct ss_judgement *judgement;
 	struct ss_finding *finding;
-	struct ss_arena arena; /* of one rank */
 	struct exposure_tally tallies[SETTINGS];
 	uint32_t steps;
 };
@@ -136,15 +135,15 @@ static enum ss_status exposure_judge_ranks(struct exposure *exposure, struct ss_
 
 	for (uint32_t r = 0; r < judgement->rank_count && !judgement->failed; r++) {
 		struct ss_possible_overlap hiding;
+		SS_SCRATCH(scratch, judgement->diagnosis->memory);
 
 		if (!judgement->graphs[r].step_count)
 			continue;
-		if (!ss_possible_overlap_find(&hiding, judgement, r, &exposure->arena))
+		if (!ss_possible_overlap_find(&hiding, judgement, r, &scratch))
 			return ss_fail_memory(err, "exposed communication");
 		exposure->steps += judgement->graphs[r].step_count;
 		for (uint32_t i = 0; i < hiding.count; i++)
 			exposure_claim(exposure, r, &hiding.items[i]);
-		ss_arena_release(&exposure->arena);
 	}
 	if (exposure->finding && exposure->finding->edits.count)
 		exposure_report(exposure);
@@ -174,22 +173,18 @@ static enum ss_status exposed_communication_judge(struct ss_judgement *judgement
 						  struct ss_error *err)
 {
 	struct exposure exposure = { .judgement = judgement };
-	enum ss_status status;
 
 	if (!judgement->joined || judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
 	exposure_judge_small(judgement);
-	ss_arena_init(&exposure.arena, judgement->diagnosis->memory);
-	status = exposure_judge_ranks(&exposure, err);
-	ss_arena_release(&exposure.arena);
-	return status;
+	return exposure_judge_ranks(&exposure, err);
 }
 
 /* All ranks together show what is waiting and what is transfer; one alone what is small. */
 static enum ss_status exposed_communication_look(struct ss_rule_context *context,
 						 struct ss_error *err)
 {
-	return context->steps->count ? ss_small_collectives_claim(context, err) : SS_OK;
+	return ss_small_collectives_claim(context, err);
 }
 
 const struct ss_rule ss_rule_exposed_communication = {

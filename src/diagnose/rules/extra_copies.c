@@ -23,7 +23,7 @@ struct extra_copies {
 	uint32_t *before; /* per host row: the operator before it on the same level */
 	uint8_t *calls;   /* per host row: its copy is claimed */
 	struct ss_host_link link;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 };
 
 static bool name_is_one_of(const char *name, const char *const *names, size_t count)
@@ -52,14 +52,15 @@ static bool name_is_copy(const char *name)
 }
 
 /* Finds for each operator the one before it within the same parent, on the same thread. */
-static bool extra_copies_find_neighbours(struct extra_copies *extras, struct ss_arena *scratch)
+static bool extra_copies_find_neighbours(struct extra_copies *extras)
 {
 	const struct ss_trace *trace = extras->context->trace;
 	uint32_t rows = trace->device_from;
-	uint32_t *last = SS_ARENA_NEW(scratch, uint32_t, (size_t)rows + trace->track_count + 1);
+	uint32_t *last = SS_ARENA_NEW(extras->context->scratch, uint32_t,
+				      (size_t)rows + trace->track_count + 1);
 
-	extras->before = SS_ARENA_NEW(scratch, uint32_t, (size_t)rows + 1);
-	extras->calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)rows + 1);
+	extras->before = SS_ARENA_NEW(extras->context->scratch, uint32_t, (size_t)rows + 1);
+	extras->calls = SS_ARENA_NEW(extras->context->scratch, uint8_t, (size_t)rows + 1);
 	if (!last || !extras->before || !extras->calls)
 		return false;
 	for (uint32_t row = 0; row < rows; row++) {
@@ -120,8 +121,7 @@ static void extra_copies_claim(struct extra_copies *extras)
 								       .high_ns = FILL_NS }))
 			continue;
 		extras->calls[call] = true;
-		ss_code_places_add(&extras->sites, trace->slices.name[filler], filler,
-				   task->own_ns);
+		ss_code_places_add(extras->sites, trace->slices.name[filler], filler, task->own_ns);
 	}
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
@@ -140,36 +140,23 @@ static void extra_copies_claim(struct extra_copies *extras)
 static enum ss_status extra_copies_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct extra_copies extras = { .context = context };
-	struct ss_arena scratch;
-	enum ss_status status;
 
-	if (!context->steps->count || !context->trace->device_kind_count[SS_KIND_MEMCPY])
+	if (!context->trace->device_kind_count[SS_KIND_MEMCPY])
 		return SS_OK;
 	SS_TRY(ss_facts_ops(context->subject->facts, &extras.ops, err));
-	ss_arena_init(&scratch, context->memory);
-	status = ss_code_places_init(&extras.sites, context, err);
-	if (status == SS_OK) {
-		if (extra_copies_find_neighbours(&extras, &scratch) &&
-		    ss_host_link_init(&extras.link, context->trace, context->digest->device,
-				      &scratch))
-			extra_copies_claim(&extras);
-		else
-			extras.sites.failed = true;
-		if (extras.sites.failed)
-			status = ss_fail_memory(err, "the copies");
-	}
-	ss_code_places_sort(&extras.sites);
-	for (uint32_t i = 0; status == SS_OK && i < extras.sites.count; i++)
-		ss_rule_add_evidence(
-			context, ss_code_place_fact(&extras.sites.items[i]),
-			"%s on the CPU, then a copy to the GPU: {count} times per step, {time}",
-			ss_strings_text(&context->trace->names, extras.sites.items[i].name));
-	if (status == SS_OK && extras.sites.count)
+	SS_TRY(ss_code_places_make(&extras.sites, context, err));
+	if (!extra_copies_find_neighbours(&extras) ||
+	    !ss_host_link_init(&extras.link, context->trace, context->digest->device,
+			       context->scratch))
+		return ss_fail_memory(err, "the copies");
+	extra_copies_claim(&extras);
+	ss_code_places_report(
+		extras.sites, UINT32_MAX,
+		"%s on the CPU, then a copy to the GPU: {count} times per step, {time}");
+	if (extras.sites->count)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 				       "that both concern the same tensor is a guess");
-	ss_code_places_release(&extras.sites);
-	ss_arena_release(&scratch);
-	return status;
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_extra_copies = {

@@ -139,7 +139,7 @@ static enum ss_status fragmentation_look(struct ss_rule_context *context, struct
 	bool counted = false;
 	uint32_t next;
 
-	if (!context->trace->allocations.count || !context->steps->count)
+	if (!context->trace->allocations.count)
 		return SS_OK;
 	SS_TRY(ss_allocs_of_facts(context->subject->facts, &fragments.allocs, err));
 	SS_TRY(ss_growth_init(&fragments.steps, fragments.allocs, err));

@@ -11,11 +11,10 @@
 static enum ss_status garbage_collection_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	const struct ss_graph *graph = context->graph;
-	struct ss_code_places sites = { 0 };
-	enum ss_status status = graph->step_count ? ss_code_places_init(&sites, context, err)
-						  : SS_OK;
+	struct ss_code_places *sites;
 
-	for (uint32_t i = 0; status == SS_OK && i < graph->task_count; i++) {
+	SS_TRY(ss_code_places_make(&sites, context, err));
+	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
 		if (task->kind != SS_TASK_GC || task->step == SS_NO_STEP || !task->own_ns)
@@ -23,21 +22,16 @@ static enum ss_status garbage_collection_look(struct ss_rule_context *context, s
 		/* collections of young objects remain */
 		if (ss_rule_claim(context,
 				  (struct ss_claim){ .task = i, .low_ns = task->own_ns / 4 }))
-			ss_code_places_add(&sites, context->trace->slices.name[task->row],
-					   task->row, task->own_ns);
+			ss_code_places_add(sites, context->trace->slices.name[task->row], task->row,
+					   task->own_ns);
 	}
-	ss_code_places_sort(&sites);
-	for (uint32_t i = 0; i < sites.count; i++)
-		ss_rule_add_evidence(context, ss_code_place_fact(&sites.items[i]),
-				     "the garbage collector stops the thread {count} times "
-				     "per step: {time}");
-	if (sites.count)
+	ss_code_places_report(sites, UINT32_MAX,
+			      "the garbage collector stops the thread {count} times per step: "
+			      "{time}");
+	if (sites->count)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
 				       "the trace records each run of the collector");
-	if (status == SS_OK && sites.failed)
-		status = ss_fail_memory(err, "the garbage collector");
-	ss_code_places_release(&sites);
-	return status;
+	return SS_OK;
 }
 
 static const struct ss_rule_fix by_kind[] = {

@@ -16,7 +16,7 @@
 struct zeroed_grads {
 	struct ss_rule_context *context;
 	uint8_t *inside; /* per host row: in a zero_grad that writes */
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 };
 
 static bool name_writes_zeros(const char *name)
@@ -73,7 +73,7 @@ static void zero_grad_claim_host(struct zeroed_grads *zeros)
 							  .from_ns = slices->start_ns[row],
 							  .to_ns = ss_slice_end(slices, row),
 							  .keep_ns = KEEP_NS });
-			ss_code_places_add(&zeros->sites, slices->name[row], row,
+			ss_code_places_add(zeros->sites, slices->name[row], row,
 					   slices->dur_ns[row]);
 		}
 		row = end;
@@ -99,34 +99,17 @@ static void zero_grad_claim_device(struct zeroed_grads *zeros)
 static enum ss_status grad_zeroed_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct zeroed_grads zeros = { .context = context };
-	struct ss_arena scratch;
-	enum ss_status status;
 
-	if (!context->steps->count)
-		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = ss_code_places_init(&zeros.sites, context, err);
-	if (status == SS_OK) {
-		zeros.inside = SS_ARENA_NEW(&scratch, uint8_t,
-					    (size_t)context->trace->device_from + 1);
-		if (zeros.inside) {
-			zero_grad_claim_host(&zeros);
-			zero_grad_claim_device(&zeros);
-		}
-		if (!zeros.inside || zeros.sites.failed)
-			status = ss_fail_memory(err, "the gradients");
-	}
-	ss_code_places_sort(&zeros.sites);
-	for (uint32_t i = 0; status == SS_OK && i < zeros.sites.count; i++)
-		ss_rule_add_evidence(context, ss_code_place_fact(&zeros.sites.items[i]),
-				     "%s writes zeros: {time} of host time per step",
-				     ss_strings_text(&context->trace->names,
-						     zeros.sites.items[i].name));
-	if (status == SS_OK && zeros.sites.count)
+	SS_TRY(ss_code_places_make(&zeros.sites, context, err));
+	if (!SS_ALLOC(context->scratch, zeros.inside, (size_t)context->trace->device_from + 1))
+		return ss_fail_memory(err, "the gradients");
+	zero_grad_claim_host(&zeros);
+	zero_grad_claim_device(&zeros);
+	ss_code_places_report(zeros.sites, UINT32_MAX,
+			      "%s writes zeros: {time} of host time per step");
+	if (zeros.sites->count)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the writes");
-	ss_code_places_release(&zeros.sites);
-	ss_arena_release(&scratch);
-	return status;
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_grad_zeroed = {

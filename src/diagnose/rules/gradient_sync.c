@@ -8,6 +8,7 @@
  * each other.
  */
 #include "diagnose/evidence/gradients.h"
+#include "diagnose/evidence/removed_ranges.h"
 
 struct gradient_sync {
 	struct ss_rule_context *context;
@@ -17,7 +18,7 @@ struct gradient_sync {
 	uint32_t passes;         /* of the repeated rounds */
 	int64_t moved_ns, count; /* of the all-reduces before the last pass */
 	uint32_t launch;         /* the first of them; SS_NO_ROW: none */
-	bool *gone;              /* per task: transfers that are claimed */
+	uint8_t *gone;           /* per task: transfers that are claimed */
 };
 
 /* One optimizer can train two models: only the same buckets again are a repetition. */
@@ -72,31 +73,6 @@ static void gradient_sync_claim_pass(struct gradient_sync *sync,
 	}
 }
 
-/* A thread that waits only for removed all-reduces goes on at once. */
-static void gradient_sync_claim_joins(struct gradient_sync *sync)
-{
-	const struct ss_graph *graph = sync->context->graph;
-
-	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
-		bool any = false, all = true;
-
-		if (task->kind != SS_TASK_JOIN)
-			continue;
-		for (uint32_t k = task->edges; k < task[1].edges; k++) {
-			const struct ss_edge *edge = &graph->edges[k];
-
-			if (edge->kind != SS_EDGE_HANDOVER)
-				continue;
-			any |= sync->gone[edge->from];
-			all &= sync->gone[edge->from];
-		}
-		if (any && all)
-			(void)!ss_rule_claim(sync->context,
-					     (struct ss_claim){ .task = i, .releases = true });
-	}
-}
-
 static void gradient_sync_claim_rounds(struct gradient_sync *sync)
 {
 	const struct ss_gradients *gradients = sync->gradients;
@@ -135,29 +111,20 @@ static void gradient_sync_report(struct gradient_sync *sync)
 static enum ss_status gradient_sync_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct gradient_sync sync = { .context = context, .launch = SS_NO_ROW };
-	struct ss_arena scratch;
-	enum ss_status status;
 
-	if (!context->steps->count)
-		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = ss_rule_gradients(context, &sync.gradients, err);
-	if (status == SS_OK)
-		gradient_sync_count_rounds(&sync);
+	SS_TRY(ss_rule_gradients(context, &sync.gradients, err));
+	gradient_sync_count_rounds(&sync);
 	/* an optimizer step that was skipped because gradients overflowed looks like a pass */
-	if (status == SS_OK && sync.repeated && 2 * sync.repeated >= sync.rounds) {
-		sync.gone = SS_ARENA_NEW(&scratch, bool, (size_t)context->graph->task_count + 1);
-		if (!sync.gone)
-			status = ss_fail_memory(err, "the gradients");
-		else
-			gradient_sync_claim_rounds(&sync);
-		if (sync.count) {
-			gradient_sync_claim_joins(&sync);
-			gradient_sync_report(&sync);
-		}
+	if (!sync.repeated || 2 * sync.repeated < sync.rounds)
+		return SS_OK;
+	if (!SS_ALLOC(context->scratch, sync.gone, (size_t)context->graph->task_count + 1))
+		return ss_fail_memory(err, "the gradients");
+	gradient_sync_claim_rounds(&sync);
+	if (sync.count) {
+		ss_rule_release_joins(context, sync.gone);
+		gradient_sync_report(&sync);
 	}
-	ss_arena_release(&scratch);
-	return status;
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_gradient_sync = {

@@ -33,7 +33,7 @@ static bool name_resumes_break(const char *name)
 struct graph_break_search {
 	struct ss_rule_context *context;
 	const struct ss_regions *regions;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	int64_t total_ns;
 	uint32_t count;
 	uint32_t inside, outside; /* launches in regions, and between two of them */
@@ -114,7 +114,7 @@ static void graph_break_end(struct graph_break_search *breaks, const struct regi
 	if (heaviest == SS_NO_ROW)
 		return;
 	breaks->total_ns = ss_ns_sum(breaks->total_ns, gone_ns);
-	ss_code_places_add(&breaks->sites, trace->slices.name[heaviest], heaviest, gone_ns);
+	ss_code_places_add(breaks->sites, trace->slices.name[heaviest], heaviest, gone_ns);
 }
 
 /* One pass over the main thread: from the end of a region to the start of the next one. */
@@ -162,12 +162,7 @@ static void graph_breaks_report(struct graph_break_search *breaks)
 	ss_rule_add_evidence(context, all,
 			     "Python and guards run between two compiled regions {count} times "
 			     "per step: {time}");
-	ss_code_places_sort(&breaks->sites);
-	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++)
-		ss_rule_add_evidence(context, ss_code_place_fact(&breaks->sites.items[i]),
-				     "before %s: {time}",
-				     ss_strings_text(&context->trace->names,
-						     breaks->sites.items[i].name));
+	ss_code_places_report(breaks->sites, 3, "before %s: {time}");
 	if (breaks->has_resume)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
 				       "the trace shows functions that resume after a break");
@@ -198,7 +193,7 @@ struct cpu_breaks {
 	struct ss_rule_context *context;
 	const struct ss_regions *regions;
 	const struct ss_phases *phases;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	uint8_t *computes;  /* per name */
 	uint8_t *is_reason; /* per name: nothing can be compiled across it */
 	bool by_graphs;     /* graphs are recorded */
@@ -212,13 +207,12 @@ static bool name_breaks_graph(const char *name)
 	       strcmp(name, "aten::is_nonzero") == 0 || strcmp(name, "aten::nonzero") == 0;
 }
 
-static bool cpu_breaks_classify_names(struct cpu_breaks *breaks, struct ss_arena *scratch)
+static bool cpu_breaks_classify_names(struct cpu_breaks *breaks)
 {
 	const struct ss_trace *trace = breaks->context->trace;
 
-	breaks->computes = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
-	breaks->is_reason = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
-	if (!breaks->computes || !breaks->is_reason)
+	if (!SS_ALLOC(breaks->context->scratch, breaks->computes, (size_t)trace->names.count + 1) ||
+	    !SS_ALLOC(breaks->context->scratch, breaks->is_reason, (size_t)trace->names.count + 1))
 		return false;
 	for (uint32_t i = 0; i < trace->names.count; i++) {
 		const char *name = ss_strings_text(&trace->names, i);
@@ -315,7 +309,7 @@ static void cpu_break_add(struct cpu_breaks *breaks, const struct compiled_run *
 									 2 });
 	breaks->claimed_ns = ss_ns_sum(breaks->claimed_ns, gone_ns);
 	if (!graph->is_backward && shown != SS_NO_ROW && gone_ns)
-		ss_code_places_add(&breaks->sites, trace->slices.name[shown], shown, gone_ns);
+		ss_code_places_add(breaks->sites, trace->slices.name[shown], shown, gone_ns);
 }
 
 /* Visits the gaps from the end of compiled code to the next in the same pass. */
@@ -346,11 +340,11 @@ static void cpu_breaks_report(struct cpu_breaks *breaks)
 	ss_rule_add_evidence(context, all,
 			     "Python, guards and wrappers run between two compiled graphs {count} "
 			     "times per step: {time}, backward included");
-	ss_code_places_sort(&breaks->sites);
-	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++) {
-		uint32_t name = breaks->sites.items[i].name;
+	ss_code_places_sort(breaks->sites);
+	for (uint32_t i = 0; i < breaks->sites->count && i < 3; i++) {
+		uint32_t name = breaks->sites->items[i].name;
 
-		ss_rule_add_evidence(context, ss_code_place_fact(&breaks->sites.items[i]),
+		ss_rule_add_evidence(context, ss_code_place_fact(&breaks->sites->items[i]),
 				     breaks->is_reason[name]
 					     ? "%s breaks the graph {count} times per step: {time}"
 					     : "%s runs between two graphs {count} times per step: "
@@ -365,79 +359,50 @@ static void cpu_breaks_report(struct cpu_breaks *breaks)
 				       "the regions may have been compiled separately");
 }
 
-static enum ss_status cpu_breaks_find(struct cpu_breaks *breaks, struct ss_arena *scratch,
-				      struct ss_error *err)
-{
-	struct ss_rule_context *context = breaks->context;
-	int64_t steps = context->steps->count;
-
-	SS_TRY(ss_facts_phases(context->subject->facts, &breaks->phases, err));
-	SS_TRY(ss_code_places_init(&breaks->sites, context, err));
-	if (!cpu_breaks_classify_names(breaks, scratch))
-		return ss_fail_memory(err, "graph breaks");
-	cpu_breaks_walk(breaks, false);
-	/* one break with a recorded cause is enough */
-	if (breaks->count < (breaks->sure >= steps ? 1 : BREAKS_MIN) * steps ||
-	    breaks->outside_ns > breaks->inside_ns)
-		return SS_OK;
-	cpu_breaks_walk(breaks, true);
-	if (breaks->sites.failed)
-		return ss_fail_memory(err, "graph breaks");
-	if (breaks->claimed_ns)
-		cpu_breaks_report(breaks);
-	return SS_OK;
-}
-
 static enum ss_status graph_breaks_find_on_cpu(struct ss_rule_context *context,
 					       const struct ss_regions *regions,
 					       struct ss_error *err)
 {
 	struct cpu_breaks breaks = { .context = context, .regions = regions };
-	struct ss_arena scratch;
-	enum ss_status status;
+	int64_t steps = context->steps->count;
 
-	ss_arena_init(&scratch, context->memory);
-	status = cpu_breaks_find(&breaks, &scratch, err);
-	ss_code_places_release(&breaks.sites);
-	ss_arena_release(&scratch);
-	return status;
+	SS_TRY(ss_facts_phases(context->subject->facts, &breaks.phases, err));
+	SS_TRY(ss_code_places_make(&breaks.sites, context, err));
+	if (!cpu_breaks_classify_names(&breaks))
+		return ss_fail_memory(err, "graph breaks");
+	cpu_breaks_walk(&breaks, false);
+	/* one break with a recorded cause is enough */
+	if (breaks.count < (breaks.sure >= steps ? 1 : BREAKS_MIN) * steps ||
+	    breaks.outside_ns > breaks.inside_ns)
+		return SS_OK;
+	cpu_breaks_walk(&breaks, true);
+	if (breaks.claimed_ns)
+		cpu_breaks_report(&breaks);
+	return SS_OK;
 }
 
 /* --- the rule ------------------------------------------------------------------------- */
 
-static enum ss_status graph_breaks_find(struct graph_break_search *breaks, struct ss_error *err)
-{
-	struct ss_rule_context *context = breaks->context;
-
-	SS_TRY(ss_facts_regions(context->subject->facts, &breaks->regions, err));
-	SS_TRY(ss_code_places_init(&breaks->sites, context, err));
-	if (breaks->regions->call_count < 2 || context->graph->main == SS_NO_ROW)
-		return SS_OK;
-	if (context->digest->device < 0)
-		return graph_breaks_find_on_cpu(context, breaks->regions, err);
-	for (uint32_t i = 0; i < context->trace->names.count && !breaks->has_resume; i++)
-		breaks->has_resume = name_resumes_break(ss_strings_text(&context->trace->names, i));
-	graph_breaks_walk(breaks, false);
-	/* if most launches are outside, only a few functions were compiled, not the model */
-	if (breaks->count < BREAKS_MIN * context->steps->count || breaks->outside > breaks->inside)
-		return SS_OK;
-	graph_breaks_walk(breaks, true);
-	if (breaks->sites.failed)
-		return ss_fail_memory(err, "graph breaks");
-	if (breaks->total_ns)
-		graph_breaks_report(breaks);
-	return SS_OK;
-}
-
 static enum ss_status graph_breaks_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct graph_break_search breaks = { .context = context };
-	enum ss_status status = SS_OK;
 
-	if (context->steps->count)
-		status = graph_breaks_find(&breaks, err);
-	ss_code_places_release(&breaks.sites);
-	return status;
+	SS_TRY(ss_facts_regions(context->subject->facts, &breaks.regions, err));
+	SS_TRY(ss_code_places_make(&breaks.sites, context, err));
+	if (breaks.regions->call_count < 2 || context->graph->main == SS_NO_ROW)
+		return SS_OK;
+	if (context->digest->device < 0)
+		return graph_breaks_find_on_cpu(context, breaks.regions, err);
+	for (uint32_t i = 0; i < context->trace->names.count && !breaks.has_resume; i++)
+		breaks.has_resume = name_resumes_break(ss_strings_text(&context->trace->names, i));
+	graph_breaks_walk(&breaks, false);
+	/* if most launches are outside, only a few functions were compiled, not the model */
+	if (breaks.count < BREAKS_MIN * context->steps->count || breaks.outside > breaks.inside)
+		return SS_OK;
+	graph_breaks_walk(&breaks, true);
+	if (breaks.total_ns)
+		graph_breaks_report(&breaks);
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_graph_breaks = {

@@ -47,7 +47,6 @@ struct imbalance_judging {
 	struct ss_judgement *judgement;
 	struct ss_rank_loads shares;
 	struct ss_straggler_verdict verdict;
-	struct ss_arena arena;
 	enum ss_load_kind kind;
 };
 
@@ -250,7 +249,7 @@ static enum ss_status imbalance_judge_stages(struct imbalance_judging *balance,
 {
 	struct ss_uneven_stages stages;
 
-	if (!ss_uneven_stages_find(&stages, balance->judgement, &balance->arena))
+	if (!ss_uneven_stages_find(&stages, balance->judgement, balance->judgement->scratch))
 		return ss_fail_memory(err, "the stages of the pipeline");
 	if (stages.count > 1 && balance->verdict.stage.rank == SS_NO_ROW && stages.most > 0 &&
 	    stages.items[stages.busiest].own_ns >= STAGE_MORE * stages.most)
@@ -267,8 +266,8 @@ static enum ss_status imbalance_judge_steps(struct imbalance_judging *balance, s
 	struct ss_finding *finding;
 	uint32_t *busy_steps;
 
-	busy_steps = SS_ARENA_NEW(&balance->arena, uint32_t, (size_t)judgement->rank_count + 1);
-	if (!busy_steps || !compared)
+	if (!SS_ALLOC(balance->judgement->scratch, busy_steps, (size_t)judgement->rank_count + 1) ||
+	    !compared)
 		return ss_fail_memory(err, "the work of ranks");
 	balance->verdict = compared->verdict;
 	balance->shares = compared->loads;
@@ -302,15 +301,11 @@ static enum ss_status imbalance_judge_steps(struct imbalance_judging *balance, s
 static enum ss_status imbalance_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
 	struct imbalance_judging balance = { .judgement = judgement };
-	enum ss_status status;
 
 	if (!judgement->joined || judgement->rank_count < 2 ||
 	    judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
-	ss_arena_init(&balance.arena, judgement->diagnosis->memory);
-	status = imbalance_judge_steps(&balance, err);
-	ss_arena_release(&balance.arena);
-	return status;
+	return imbalance_judge_steps(&balance, err);
 }
 
 /* This rule only compares ranks. */

@@ -73,7 +73,7 @@ struct input_stall {
 	uint32_t index_row;       /* the longest of it */
 	const uint8_t *side_work; /* enum ss_side_work, per name */
 	struct ss_function_times inner;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 };
 
 static bool input_is_loader_call(const struct input_stall *input, uint32_t row)
@@ -247,7 +247,7 @@ static enum ss_status input_claim_own(struct input_stall *input, struct ss_error
 			continue;
 		input->own_ns = ss_ns_sum(input->own_ns, gone_ns);
 		ss_function_times_add(&input->inner, row);
-		ss_code_places_add(&input->sites, slices->name[row], row, slices->dur_ns[row]);
+		ss_code_places_add(input->sites, slices->name[row], row, slices->dur_ns[row]);
 		next = ss_cpu_row_end(trace, row);
 		next = next > row ? next : row + 1;
 	}
@@ -343,26 +343,21 @@ static void input_report_own(struct input_stall *input)
 {
 	struct ss_rule_context *context = input->context;
 
-	ss_code_places_sort(&input->sites);
-	for (uint32_t i = 0; i < input->sites.count && i < 3; i++)
-		ss_rule_add_evidence(context, ss_code_place_fact(&input->sites.items[i]),
-				     "%s prepares batches on the training thread: {time} per step",
-				     ss_strings_text(&context->trace->names,
-						     input->sites.items[i].name));
+	ss_code_places_report(input->sites, 3,
+			      "%s prepares batches on the training thread: {time} per step");
 	if (!input->claimed_ns)
 		ss_rule_set_fix(context, own_fix);
 	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 			       "only its name says that the function prepares batches");
 }
 
-static enum ss_status input_find(struct input_stall *input, struct ss_arena *scratch,
-				 struct ss_error *err)
+static enum ss_status input_find(struct input_stall *input, struct ss_error *err)
 {
 	struct ss_rule_context *context = input->context;
 
-	SS_TRY(ss_code_places_init(&input->sites, context, err));
+	SS_TRY(ss_code_places_make(&input->sites, context, err));
 	input->side_work = ss_rule_side_work(context);
-	if (!input->side_work || !ss_function_times_init(&input->inner, context, scratch))
+	if (!input->side_work || !ss_function_times_init(&input->inner, context))
 		return ss_fail_memory(err, "the input");
 	input_count_calls(input);
 	if (input->calls)
@@ -373,8 +368,6 @@ static enum ss_status input_find(struct input_stall *input, struct ss_arena *scr
 	if (input->own_ns)
 		input_report_own(input);
 	input_report_functions(input);
-	if (input->inner.failed || input->sites.failed)
-		return ss_fail_memory(err, "the input");
 	return SS_OK;
 }
 
@@ -383,18 +376,12 @@ static enum ss_status input_stall_look(struct ss_rule_context *context, struct s
 	struct input_stall input = { .context = context,
 				     .longest = SS_NO_ROW,
 				     .index_row = SS_NO_ROW };
-	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!context->steps->count)
-		return SS_OK;
 	input.main = context->graph->main;
 	input.mean_ns = context->step_ns / context->steps->count;
-	ss_arena_init(&scratch, context->memory);
-	status = input_find(&input, &scratch, err);
+	status = input_find(&input, err);
 	ss_function_times_release(&input.inner);
-	ss_code_places_release(&input.sites);
-	ss_arena_release(&scratch);
 	return status;
 }
 

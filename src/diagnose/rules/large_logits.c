@@ -20,7 +20,7 @@
 struct large_logits {
 	struct ss_rule_context *context;
 	const struct ss_works *works;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	double moved_bytes, least_bytes; /* of all kernels; if the loss is one kernel */
 };
 
@@ -83,47 +83,29 @@ static void logits_claim(struct large_logits *logits, uint32_t number)
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
 					     .high_ns = own_ns }))
-		(void)ss_code_places_add(&logits->sites,
+		(void)ss_code_places_add(logits->sites,
 					 logits->context->trace->slices.name[worker->row],
 					 worker->row, task->own_ns);
-}
-
-static enum ss_status logits_find(struct large_logits *logits, struct ss_error *err)
-{
-	struct ss_rule_context *context = logits->context;
-	const struct ss_graph *graph = context->graph;
-
-	for (uint32_t i = 0; i < graph->task_count; i++)
-		logits_measure(logits, &graph->tasks[i]);
-	if (logits->least_bytes <= 0 || logits->least_bytes >= logits->moved_bytes)
-		return SS_OK;
-	for (uint32_t i = 0; i < graph->task_count; i++)
-		logits_claim(logits, i);
-	if (logits->sites.failed)
-		return ss_fail_memory(err, "the kernels of the loss");
-	ss_code_places_sort(&logits->sites);
-	for (uint32_t i = 0; i < logits->sites.count; i++)
-		ss_rule_add_evidence(context, ss_code_place_fact(&logits->sites.items[i]),
-				     "%s moves all logits: {time} per step ({count} times)",
-				     ss_strings_text(&context->trace->names,
-						     logits->sites.items[i].name));
-	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
-			       "computed from the bytes that the kernels move");
-	return SS_OK;
 }
 
 static enum ss_status large_logits_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct large_logits logits = { .context = context };
-	enum ss_status status;
+	const struct ss_graph *graph = context->graph;
 
-	if (!context->steps->count || context->digest->device < 0)
-		return SS_OK;
 	SS_TRY(ss_facts_works(context->subject->facts, &logits.works, err));
-	SS_TRY(ss_code_places_init(&logits.sites, context, err));
-	status = logits_find(&logits, err);
-	ss_code_places_release(&logits.sites);
-	return status;
+	SS_TRY(ss_code_places_make(&logits.sites, context, err));
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		logits_measure(&logits, &graph->tasks[i]);
+	if (logits.least_bytes <= 0 || logits.least_bytes >= logits.moved_bytes)
+		return SS_OK;
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		logits_claim(&logits, i);
+	ss_code_places_report(logits.sites, UINT32_MAX,
+			      "%s moves all logits: {time} per step ({count} times)");
+	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+			       "computed from the bytes that the kernels move");
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_large_logits = {
@@ -140,5 +122,6 @@ const struct ss_rule ss_rule_large_logits = {
 	.silent_share = 0.02,
 	.why = "another loss is a small change, but it needs a library: below a tenth few would",
 	.facts = SS_FACT_WORKS,
+	.needs_device = true,
 	.look = large_logits_look,
 };

@@ -100,7 +100,7 @@ static void tiny_kernels_merge(struct tiny_kernels *rows, struct ss_rule_context
 
 /* Claims all but the first kernel of each run: compilers fuse a run into one kernel. */
 static enum ss_status tiny_kernels_claim(struct tiny_kernels *rows, struct ss_rule_context *context,
-					 struct ss_arena *scratch, struct ss_error *err)
+					 struct ss_error *err)
 {
 	const struct ss_kernel_name *names;
 	const struct ss_graph *graph = context->graph;
@@ -108,8 +108,7 @@ static enum ss_status tiny_kernels_claim(struct tiny_kernels *rows, struct ss_ru
 
 	*rows = (struct tiny_kernels){ 0 };
 	SS_TRY(ss_facts_kernel_names(context->subject->facts, &names, err));
-	rows->is_merged = SS_ARENA_NEW(scratch, uint8_t, (size_t)context->trace->device_from + 1);
-	if (!rows->is_merged)
+	if (!SS_ALLOC(context->scratch, rows->is_merged, (size_t)context->trace->device_from + 1))
 		return ss_fail_memory(err, "rows of small kernels");
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		bool tiny = kernel_is_tiny(context, names, i);
@@ -135,7 +134,7 @@ struct launches {
 	struct ss_bitmap starts; /* calls that started something on the device */
 	int64_t *idle_ns;        /* for each of them: of the gaps that its launch ended */
 	uint8_t *paused;         /* per step: a pause was in it */
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	bool with_pauses;    /* three of four steps have them */
 	uint32_t late_count; /* launches, without those after a pause */
 	int64_t count, total_ns, pause_ns;
@@ -158,7 +157,7 @@ static int64_t launch_idle_ns(const struct launches *launches, uint32_t row)
 	return at == SS_NO_ROW ? 0 : launches->idle_ns[at];
 }
 
-static bool launches_find_starts(struct launches *launches, struct ss_arena *scratch)
+static bool launches_find_starts(struct launches *launches)
 {
 	const struct ss_trace *trace = launches->trace;
 
@@ -171,8 +170,8 @@ static bool launches_find_starts(struct launches *launches, struct ss_arena *scr
 			ss_bitmap_add(&launches->starts, ss_cpu_outer_call(trace, call));
 	}
 	ss_bitmap_finish(&launches->starts);
-	launches->idle_ns = SS_ARENA_NEW(scratch, int64_t, (size_t)launches->starts.count + 1);
-	return launches->idle_ns != NULL;
+	return SS_ALLOC(launches->context->scratch, launches->idle_ns,
+			(size_t)launches->starts.count + 1);
 }
 
 static void launches_find_late(struct launches *launches, const struct ss_idle *idle)
@@ -269,7 +268,7 @@ static void launch_add_piece(void *context, uint32_t row, int64_t from_ns, int64
 		row = slices->parent[row];
 	}
 	if (best != SS_NO_ROW)
-		ss_code_places_add(&launches->sites, slices->name[best], best, to_ns - from_ns);
+		ss_code_places_add(launches->sites, slices->name[best], best, to_ns - from_ns);
 }
 
 static void launch_claim(struct launches *launches, const struct launch_stretch *stretch)
@@ -368,9 +367,9 @@ static void launches_report(struct launches *launches)
 			context, tiny,
 			"{count} elementwise kernels per step follow each other and are "
 			"shorter than their launches: {time}");
-	ss_code_places_sort(&launches->sites);
-	for (uint32_t i = 0; i < launches->sites.count && i < 3; i++) {
-		const struct ss_code_place *site = &launches->sites.items[i];
+	ss_code_places_sort(launches->sites);
+	for (uint32_t i = 0; i < launches->sites->count && i < 3; i++) {
+		const struct ss_code_place *site = &launches->sites->items[i];
 
 		if (site->weight_ns < launches->total_ns / SITE_SHARE)
 			break;
@@ -382,7 +381,7 @@ static void launches_report(struct launches *launches)
 		ss_rule_set_fix(context, serving_fix);
 	if (launches->pause_ns > launches->total_ns / 2)
 		ss_rule_set_fix(context, pause_fix);
-	if (context->trace->info.with_stack || launches->sites.places->has_lines)
+	if (context->trace->info.with_stack || launches->sites->places->has_lines)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 				       "recording stacks made the host slower than it is");
 	else
@@ -391,8 +390,7 @@ static void launches_report(struct launches *launches)
 	ss_rule_add_figure(context, 0, (double)launches->total_ns + (double)launches->tiny.ns);
 }
 
-static enum ss_status launches_find(struct launches *launches, struct ss_arena *scratch,
-				    struct ss_error *err)
+static enum ss_status launches_find(struct launches *launches, struct ss_error *err)
 {
 	struct ss_facts *facts = launches->context->subject->facts;
 	uint32_t steps = launches->graph->step_count, paused = 0;
@@ -401,12 +399,12 @@ static enum ss_status launches_find(struct launches *launches, struct ss_arena *
 	SS_TRY(ss_facts_idle(facts, &idle, err));
 	SS_TRY(ss_facts_ops(facts, &launches->ops, err));
 	SS_TRY(ss_facts_phases(facts, &launches->phases, err));
-	SS_TRY(ss_code_places_init(&launches->sites, launches->context, err));
-	launches->paused = SS_ARENA_NEW(scratch, uint8_t, (size_t)steps + 1);
-	if (!launches->paused || !launches_find_starts(launches, scratch))
+	SS_TRY(ss_code_places_make(&launches->sites, launches->context, err));
+	if (!SS_ALLOC(launches->context->scratch, launches->paused, (size_t)steps + 1) ||
+	    !launches_find_starts(launches))
 		return ss_fail_memory(err, "late launches");
 	launches_find_late(launches, idle);
-	SS_TRY(tiny_kernels_claim(&launches->tiny, launches->context, scratch, err));
+	SS_TRY(tiny_kernels_claim(&launches->tiny, launches->context, err));
 	launches_walk(launches, false);
 	for (uint32_t i = 0; i < steps; i++)
 		paused += launches->paused[i];
@@ -415,8 +413,6 @@ static enum ss_status launches_find(struct launches *launches, struct ss_arena *
 	if (steps < 2 && launches->late_count < LATE_MIN)
 		return SS_OK;
 	launches_walk(launches, true);
-	if (launches->sites.failed)
-		return ss_fail_memory(err, "late launches");
 	if (launches->count || launches->tiny.count)
 		launches_report(launches);
 	return SS_OK;
@@ -427,16 +423,10 @@ static enum ss_status launch_bound_look(struct ss_rule_context *context, struct 
 	struct launches launches = { .context = context,
 				     .trace = context->trace,
 				     .graph = context->graph };
-	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!context->steps->count || context->digest->device < 0)
-		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = launches_find(&launches, &scratch, err);
-	ss_code_places_release(&launches.sites);
+	status = launches_find(&launches, err);
 	ss_bitmap_release(&launches.starts);
-	ss_arena_release(&scratch);
 	return status;
 }
 
@@ -494,11 +484,9 @@ static enum ss_status launch_judge_hosts(struct ss_judgement *judgement, struct 
 {
 	struct ss_finding *finding = NULL;
 	struct ss_slow_hosts hosts;
-	struct ss_arena scratch;
 	bool whole;
 
-	ss_arena_init(&scratch, judgement->diagnosis->memory);
-	whole = ss_slow_hosts_find(&hosts, judgement, &limits, &scratch);
+	whole = ss_slow_hosts_find(&hosts, judgement, &limits, judgement->scratch);
 	if (whole && 2 * hosts.count >= judgement->rank_count)
 		finding = ss_judgement_add(judgement, SS_NO_ROW,
 					   "The hosts take longer to launch the work than the GPUs "
@@ -510,7 +498,6 @@ static enum ss_status launch_judge_hosts(struct ss_judgement *judgement, struct 
 		}
 	if (finding)
 		launch_report_hosts(judgement, finding, &hosts);
-	ss_arena_release(&scratch);
 	return whole ? SS_OK : ss_fail_memory(err, "late launches");
 }
 
@@ -555,6 +542,7 @@ const struct ss_rule ss_rule_launch_bound = {
 	.why = "compiling or CUDA graphs take some days of work: 5 % is worth it; below 2 % every "
 	       "loop has gaps where it synchronizes or reads its input",
 	.facts = SS_FACT_OPS,
+	.needs_device = true,
 	.look = launch_bound_look,
 	.judge = launch_bound_judge,
 };

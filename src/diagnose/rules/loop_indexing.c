@@ -5,7 +5,6 @@
  * for i in range(len(x)): y[i] = f(x[i]) calls a handful of operators for every element. On the
  * whole tensor each is called once. The pattern is the one of PyTorch's own pattern matcher.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/time/moment.h"
@@ -44,8 +43,7 @@ struct indexing_loops {
 	uint32_t *rows;      /* the index operators of one loop */
 	int64_t *lengths_ns; /* of its turns, sorted */
 	uint32_t row_capacity, length_capacity;
-	bool failed; /* no memory */
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 };
 
 static uint8_t loop_index_use(struct indexing_loops *loops, uint32_t name)
@@ -85,7 +83,7 @@ static void loop_claim(struct indexing_loops *loops, uint32_t from, uint32_t to)
 	stretch.keep_ns = length_ns / (to - from);
 	stretch.low_keep_ns = length_ns / 2;
 	if (ss_rule_claim_time(loops->context, stretch) > 0)
-		ss_code_places_add(&loops->sites, slices->name[first], first, length_ns);
+		ss_code_places_add(loops->sites, slices->name[first], first, length_ns);
 }
 
 /* Claims what lies between turns that are too long to be part of the loop. */
@@ -94,16 +92,16 @@ static void loop_close(struct indexing_loops *loops, const struct indexing_loop 
 	uint32_t from = 0;
 	int64_t longest_ns;
 
-	if (loop->turns < TURNS_MIN || loops->failed)
+	if (loop->turns < TURNS_MIN || loops->context->failed)
 		return;
-	if (!ss_memory_reserve(loops->context->memory, (void **)&loops->lengths_ns,
-			       &loops->length_capacity, loop->turns, sizeof(*loops->lengths_ns))) {
-		loops->failed = true;
+	if (!SS_ARENA_GROW(loops->context->scratch, loops->lengths_ns, loops->length_capacity,
+			   loop->turns)) {
+		loops->context->failed = true;
 		return;
 	}
 	for (uint32_t i = 0; i < loop->turns; i++)
 		loops->lengths_ns[i] = loop_turn_ns(loops, loop, i);
-	qsort(loops->lengths_ns, loop->turns, sizeof(*loops->lengths_ns), ss_sort_compare_int64);
+	SS_SORT(loops->lengths_ns, loop->turns, ss_sort_compare_int64);
 	if (loops->lengths_ns[loop->turns / 2] > TURN_MAX_NS)
 		return;
 	longest_ns = OTHER_WORK_TURNS * (loops->lengths_ns[loop->turns / 2] + 1);
@@ -123,7 +121,7 @@ static void loops_find(struct indexing_loops *loops)
 	const struct ss_slices *slices = &trace->slices;
 	struct indexing_loop loop = { 0 };
 
-	for (uint32_t row = 0; row < trace->device_from && !loops->failed; row++) {
+	for (uint32_t row = 0; row < trace->device_from && !loops->context->failed; row++) {
 		uint8_t index;
 
 		if (slices->kind[row] != SS_KIND_OP || loops->ops->owner[row] != SS_NO_ROW)
@@ -142,9 +140,9 @@ static void loops_find(struct indexing_loops *loops)
 		}
 		if (ss_step_at(trace, slices->start_ns[row]) == SS_NO_ROW)
 			continue;
-		if (!ss_memory_reserve(loops->context->memory, (void **)&loops->rows,
-				       &loops->row_capacity, loop.turns + 1, sizeof(*loops->rows)))
-			loops->failed = true;
+		if (!SS_ARENA_GROW(loops->context->scratch, loops->rows, loops->row_capacity,
+				   loop.turns))
+			loops->context->failed = true;
 		else
 			loops->rows[loop.turns++] = row;
 		loop.others = 0;
@@ -155,38 +153,18 @@ static void loops_find(struct indexing_loops *loops)
 static enum ss_status loop_indexing_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct indexing_loops loops = { .context = context };
-	struct ss_arena scratch;
-	enum ss_status status;
 
-	if (!context->steps->count)
-		return SS_OK;
 	SS_TRY(ss_facts_ops(context->subject->facts, &loops.ops, err));
-	ss_arena_init(&scratch, context->memory);
-	status = ss_code_places_init(&loops.sites, context, err);
-	if (status == SS_OK) {
-		loops.indexes = SS_ARENA_NEW(&scratch, uint8_t,
-					     (size_t)context->trace->names.count + 1);
-		if (loops.indexes)
-			loops_find(&loops);
-		ss_memory_free(context->memory, loops.rows,
-			       loops.row_capacity * sizeof(*loops.rows));
-		ss_memory_free(context->memory, loops.lengths_ns,
-			       loops.length_capacity * sizeof(*loops.lengths_ns));
-		if (!loops.indexes || loops.failed || loops.sites.failed)
-			status = ss_fail_memory(err, "the loops");
-	}
-	ss_code_places_sort(&loops.sites);
-	for (uint32_t i = 0; status == SS_OK && i < loops.sites.count; i++)
-		ss_rule_add_evidence(context, ss_code_place_fact(&loops.sites.items[i]),
-				     "%s repeats in a loop: {time} of host time per step",
-				     ss_strings_text(&context->trace->names,
-						     loops.sites.items[i].name));
-	if (status == SS_OK && loops.sites.count)
+	SS_TRY(ss_code_places_make(&loops.sites, context, err));
+	if (!SS_ALLOC(context->scratch, loops.indexes, (size_t)context->trace->names.count + 1))
+		return ss_fail_memory(err, "the loops");
+	loops_find(&loops);
+	ss_code_places_report(loops.sites, UINT32_MAX,
+			      "%s repeats in a loop: {time} of host time per step");
+	if (loops.sites->count)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_LOW,
 				       "whether the loop can run on the whole tensor is unknown");
-	ss_code_places_release(&loops.sites);
-	ss_arena_release(&scratch);
-	return status;
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_loop_indexing = {

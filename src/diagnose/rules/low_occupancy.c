@@ -142,7 +142,7 @@ struct small_grids {
 	const struct ss_kernel_name *names;
 	struct ss_inference_steps passes;
 	uint8_t *alone; /* per task */
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 };
 
 /* Blocks for each multiprocessor; 0: not recorded. */
@@ -253,7 +253,7 @@ static void grid_check_kernel(struct small_grids *grids, uint32_t number)
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
 					     .high_ns = own_ns }))
-		ss_code_places_add(&grids->sites, slices->name[task->row], slices->link[task->row],
+		ss_code_places_add(grids->sites, slices->name[task->row], slices->link[task->row],
 				   task->own_ns);
 }
 
@@ -261,8 +261,8 @@ static void grids_report(struct small_grids *grids)
 {
 	struct ss_rule_context *context = grids->context;
 
-	for (uint32_t i = 0; i < grids->sites.count; i++) {
-		const struct ss_code_place *site = &grids->sites.items[i];
+	for (uint32_t i = 0; i < grids->sites->count; i++) {
+		const struct ss_code_place *site = &grids->sites->items[i];
 
 		ss_rule_add_evidence(
 			context, ss_code_place_fact(site),
@@ -274,38 +274,12 @@ static void grids_report(struct small_grids *grids)
 			       "we assume that time shrinks as more of the GPU is used");
 }
 
-static enum ss_status grids_find(struct small_grids *grids, struct ss_arena *scratch,
-				 struct ss_error *err)
-{
-	const struct ss_rule_context *context = grids->context;
-	const struct ss_graph *graph = context->graph;
-
-	SS_TRY(ss_facts_works(context->subject->facts, &grids->works, err));
-	SS_TRY(ss_inference_steps_find(context->subject->facts, scratch, &grids->passes, err));
-	SS_TRY(ss_facts_kernel_names(context->subject->facts, &grids->names, err));
-	grids->alone = exclusive_kernels_find(graph, context->trace, scratch);
-	if (!grids->alone)
-		return ss_fail_memory(err, "the kernels");
-	for (uint32_t i = 0; i < graph->task_count; i++)
-		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
-			grid_check_kernel(grids, i);
-	if (grids->sites.failed)
-		return ss_fail_memory(err, "the kernels");
-	ss_code_places_sort(&grids->sites);
-	if (grids->sites.count)
-		grids_report(grids);
-	return SS_OK;
-}
-
 static enum ss_status low_occupancy_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct small_grids grids = { .context = context };
 	const struct ss_trace_info *info = &context->trace->info;
-	struct ss_arena scratch;
-	enum ss_status status;
+	const struct ss_graph *graph = context->graph;
 
-	if (!context->steps->count || context->digest->device < 0)
-		return SS_OK;
 	for (uint32_t i = info->device_count; i-- > 0;)
 		if (i == 0 || info->devices[i].id == context->digest->device) {
 			grids.multiprocessors = info->devices[i].multiprocessors;
@@ -313,13 +287,21 @@ static enum ss_status low_occupancy_look(struct ss_rule_context *context, struct
 				ss_strings_text(&context->trace->texts, info->devices[i].name));
 			break;
 		}
-	ss_arena_init(&scratch, context->memory);
-	status = ss_code_places_init(&grids.sites, context, err);
-	if (status == SS_OK)
-		status = grids_find(&grids, &scratch, err);
-	ss_code_places_release(&grids.sites);
-	ss_arena_release(&scratch);
-	return status;
+	SS_TRY(ss_code_places_make(&grids.sites, context, err));
+	SS_TRY(ss_facts_works(context->subject->facts, &grids.works, err));
+	SS_TRY(ss_inference_steps_find(context->subject->facts, context->scratch, &grids.passes,
+				       err));
+	SS_TRY(ss_facts_kernel_names(context->subject->facts, &grids.names, err));
+	grids.alone = exclusive_kernels_find(graph, context->trace, context->scratch);
+	if (!grids.alone)
+		return ss_fail_memory(err, "the kernels");
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
+			grid_check_kernel(&grids, i);
+	ss_code_places_sort(grids.sites);
+	if (grids.sites->count)
+		grids_report(&grids);
+	return SS_OK;
 }
 
 static const struct ss_rule_fix by_kind[] = {
@@ -348,5 +330,6 @@ const struct ss_rule ss_rule_low_occupancy = {
 	.why = "every network has some kernels that do not fill the GPU: 1 to 3 % of the step in "
 	       "healthy ones, up to 7 % where the GPU is large for the network",
 	.facts = SS_FACT_WORKS,
+	.needs_device = true,
 	.look = low_occupancy_look,
 };

@@ -33,7 +33,7 @@ struct matmul_dims {
 	uint8_t *slow; /* per name of a kernel: 1 it reads few at a time, 2 it does not */
 	double rate;   /* FLOP/s of products with good sizes; 0: there are none */
 	struct ss_reachable reachable;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 };
 
 /* The row length of an operand in memory; 0: unknown. */
@@ -160,7 +160,7 @@ static void matmul_check_kernel(struct matmul_dims *dims, uint32_t number)
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
 					     .high_ns = own_ns }))
-		ss_code_places_add(&dims->sites, slices->name[worker->row], worker->row,
+		ss_code_places_add(dims->sites, slices->name[worker->row], worker->row,
 				   task->own_ns);
 }
 
@@ -168,63 +168,38 @@ static void matmul_dims_report(struct matmul_dims *dims)
 {
 	struct ss_rule_context *context = dims->context;
 
-	for (uint32_t i = 0; i < dims->sites.count; i++) {
-		const struct ss_code_place *site = &dims->sites.items[i];
-
-		ss_rule_add_evidence(context, ss_code_place_fact(site),
-				     "%s with rows that are not a multiple of 8: {time} per "
-				     "step ({count} times)",
-				     ss_strings_text(&context->trace->names, site->name));
-	}
+	ss_code_places_report(dims->sites, UINT32_MAX,
+			      "%s with rows that are not a multiple of 8: {time} per step ({count} "
+			      "times)");
 	ss_rule_set_confidence(context, dims->rate > 0 ? SS_CONFIDENCE_MEDIUM : SS_CONFIDENCE_LOW,
 			       dims->rate > 0
 				       ? "the trace has products with aligned sizes to compare"
 				       : "twice as fast is a guess");
 }
 
-static enum ss_status matmul_dims_find(struct matmul_dims *dims, struct ss_arena *scratch,
-				       struct ss_error *err)
-{
-	const struct ss_trace *trace = dims->context->trace;
-	const struct ss_graph *graph = dims->context->graph;
-
-	dims->args = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->op_args.count + 1);
-	dims->slow = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
-	if (!dims->args || !dims->slow)
-		return ss_fail_memory(err, "the sizes of products");
-	matmul_measure_rate(dims);
-	for (uint32_t i = 0; i < graph->task_count; i++)
-		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
-			matmul_check_kernel(dims, i);
-	if (dims->sites.failed)
-		return ss_fail_memory(err, "the sizes of products");
-	ss_code_places_sort(&dims->sites);
-	if (dims->sites.count)
-		matmul_dims_report(dims);
-	return SS_OK;
-}
-
 static enum ss_status matmul_dims_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct matmul_dims dims = { .context = context };
 	struct ss_speedup speedup;
-	struct ss_arena scratch;
-	enum ss_status status;
+	const struct ss_trace *trace = context->trace;
+	const struct ss_graph *graph = context->graph;
 
-	if (!context->steps->count || context->digest->device < 0)
-		return SS_OK;
 	SS_TRY(ss_speedup_init(&speedup, context, err));
 	if (!speedup.has_cores)
 		return SS_OK;
 	dims.works = speedup.works;
 	ss_reachable_init(&dims.reachable, dims.works, ss_slow_work_device(context));
-	ss_arena_init(&scratch, context->memory);
-	status = ss_code_places_init(&dims.sites, context, err);
-	if (status == SS_OK)
-		status = matmul_dims_find(&dims, &scratch, err);
-	ss_code_places_release(&dims.sites);
-	ss_arena_release(&scratch);
-	return status;
+	SS_TRY(ss_code_places_make(&dims.sites, context, err));
+	if (!SS_ALLOC(context->scratch, dims.args, (size_t)trace->op_args.count + 1) ||
+	    !SS_ALLOC(context->scratch, dims.slow, (size_t)trace->names.count + 1))
+		return ss_fail_memory(err, "the sizes of products");
+	matmul_measure_rate(&dims);
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
+			matmul_check_kernel(&dims, i);
+	if (dims.sites->count)
+		matmul_dims_report(&dims);
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_matmul_dims = {
@@ -239,5 +214,6 @@ const struct ss_rule ss_rule_matmul_dims = {
 	.silent_share = 0.02,
 	.why = "padding changes the model: few would do it for less than 5 %",
 	.facts = SS_FACT_WORKS,
+	.needs_device = true,
 	.look = matmul_dims_look,
 };

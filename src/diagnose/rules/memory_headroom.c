@@ -83,23 +83,17 @@ static enum ss_status headroom_find_fragments(struct headroom *headroom, struct 
 static enum ss_status memory_headroom_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct headroom headroom = { .context = context };
-	struct ss_arena scratch;
-	enum ss_status status = SS_OK;
 
-	if (!context->trace->allocations.count || !context->steps->count)
+	if (!context->trace->allocations.count)
 		return SS_OK;
 	SS_TRY(ss_allocs_of_facts(context->subject->facts, &headroom.allocs, err));
-	ss_arena_init(&scratch, context->memory);
-	headroom.is_fragmented = SS_ARENA_NEW(&scratch, uint8_t,
-					      (size_t)headroom.allocs->pools.count + 1);
-	if (!headroom.is_fragmented)
-		status = ss_fail_memory(err, "the memory of devices");
-	if (status == SS_OK)
-		status = headroom_find_fragments(&headroom, err);
-	for (uint32_t i = 0; status == SS_OK && i < headroom.allocs->pools.count; i++)
+	if (!SS_ALLOC(context->scratch, headroom.is_fragmented,
+		      (size_t)headroom.allocs->pools.count + 1))
+		return ss_fail_memory(err, "the memory of devices");
+	SS_TRY(headroom_find_fragments(&headroom, err));
+	for (uint32_t i = 0; i < headroom.allocs->pools.count; i++)
 		headroom_check_pool(&headroom, &headroom.allocs->pools.items[i]);
-	ss_arena_release(&scratch);
-	return status;
+	return SS_OK;
 }
 
 /* --- snapshots ----------------------------------------------------------------------- */

@@ -187,7 +187,7 @@ static enum ss_status memory_leak_look(struct ss_rule_context *context, struct s
 	struct memory_leaks leaking = { .context = context };
 	enum ss_status status;
 
-	if (!context->trace->allocations.count || !context->steps->count)
+	if (!context->trace->allocations.count)
 		return SS_OK;
 	SS_TRY(ss_allocs_of_facts(context->subject->facts, &leaking.allocs, err));
 	SS_TRY(ss_growth_init(&leaking.steps, leaking.allocs, err));

@@ -19,7 +19,7 @@ enum vector_use { VECTOR_NEW = 0, VECTOR_NO, VECTOR_FP32 };
 struct fp32_products {
 	struct ss_rule_context *context;
 	struct ss_speedup speedup;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	const struct ss_kernel_name *names;
 	uint8_t *uses; /* enum vector_use, per name */
 	int64_t known_ns, guessed_ns;
@@ -142,7 +142,7 @@ static void fp32_check_product(struct fp32_products *products, uint32_t number)
 	products->has_convs |= worker &&
 			       ss_works_item(products->speedup.works, worker)->kind == SS_WORK_CONV;
 	ss_ns_add(worker ? &products->known_ns : &products->guessed_ns, task->own_ns);
-	ss_code_places_add(&products->sites, name, site, task->own_ns);
+	ss_code_places_add(products->sites, name, site, task->own_ns);
 }
 
 /* Under autocast these use the type of their inputs, which come from products. */
@@ -199,7 +199,7 @@ static void fp32_check_activation(struct fp32_products *products, uint32_t numbe
 								.own_ns = task->own_ns / 2,
 								.low_ns = task->own_ns,
 								.high_ns = task->own_ns / 2 }))
-		ss_code_places_add(&products->sites, trace->slices.name[op], op, task->own_ns);
+		ss_code_places_add(products->sites, trace->slices.name[op], op, task->own_ns);
 }
 
 static void fp32_check_kernels(struct fp32_products *products,
@@ -218,8 +218,8 @@ static void fp32_report(struct fp32_products *products)
 	const struct ss_speedup *speedup = &products->speedup;
 	bool infers = context->job_kind & SS_JOB_INFERS;
 
-	for (uint32_t i = 0; i < products->sites.count; i++) {
-		const struct ss_code_place *site = &products->sites.items[i];
+	for (uint32_t i = 0; i < products->sites->count; i++) {
+		const struct ss_code_place *site = &products->sites->items[i];
 		const char *kernel = products->names[site->name].text;
 
 		ss_rule_add_evidence(context, ss_code_place_fact(site),
@@ -246,43 +246,24 @@ static void fp32_report(struct fp32_products *products)
 				       "computed from the sizes and the GPU's peak rates");
 }
 
-static enum ss_status fp32_find(struct fp32_products *products, struct ss_arena *scratch,
-				struct ss_error *err)
-{
-	SS_TRY(ss_facts_kernel_names(products->context->subject->facts, &products->names, err));
-	products->uses = SS_ARENA_NEW(scratch, uint8_t,
-				      (size_t)products->context->trace->names.count + 1);
-	if (!products->uses)
-		return ss_fail_memory(err, "the matmuls");
-	fp32_check_kernels(products, fp32_check_product);
-	if (products->sites.count)
-		fp32_check_kernels(products, fp32_check_activation);
-	if (products->sites.failed)
-		return ss_fail_memory(err, "the matmuls");
-	ss_code_places_sort(&products->sites);
-	if (products->sites.count)
-		fp32_report(products);
-	return SS_OK;
-}
-
 static enum ss_status no_tensor_cores_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct fp32_products products = { .context = context };
-	struct ss_arena scratch;
-	enum ss_status status;
 
-	if (!context->steps->count || context->digest->device < 0)
-		return SS_OK;
 	SS_TRY(ss_speedup_init(&products.speedup, context, err));
 	if (!products.speedup.has_cores)
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = ss_code_places_init(&products.sites, context, err);
-	if (status == SS_OK)
-		status = fp32_find(&products, &scratch, err);
-	ss_code_places_release(&products.sites);
-	ss_arena_release(&scratch);
-	return status;
+	SS_TRY(ss_code_places_make(&products.sites, context, err));
+	SS_TRY(ss_facts_kernel_names(context->subject->facts, &products.names, err));
+	if (!SS_ALLOC(context->scratch, products.uses, (size_t)context->trace->names.count + 1))
+		return ss_fail_memory(err, "the matmuls");
+	fp32_check_kernels(&products, fp32_check_product);
+	if (products.sites->count)
+		fp32_check_kernels(&products, fp32_check_activation);
+	ss_code_places_sort(products.sites);
+	if (products.sites->count)
+		fp32_report(&products);
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_no_tensor_cores = {
@@ -300,5 +281,6 @@ const struct ss_rule ss_rule_no_tensor_cores = {
 	.why = "it changes the numbers, which have to be checked: below 5 % few would do that, "
 	       "below 2 % nobody",
 	.facts = SS_FACT_WORKS,
+	.needs_device = true,
 	.look = no_tensor_cores_look,
 };

@@ -202,13 +202,11 @@ static void optimizer_report(struct optimizer_kernels *optimizer)
 			       "the speed of the fused kernel is estimated");
 }
 
-static enum ss_status optimizer_find(struct optimizer_kernels *optimizer, struct ss_arena *scratch,
-				     struct ss_error *err)
+static enum ss_status optimizer_find(struct optimizer_kernels *optimizer, struct ss_error *err)
 {
 	SS_TRY(ss_facts_kernel_names(optimizer->context->subject->facts, &optimizer->names, err));
-	optimizer->loops = SS_ARENA_NEW(scratch, uint8_t,
-					(size_t)optimizer->trace->device_from + 1);
-	if (!optimizer->loops)
+	if (!SS_ALLOC(optimizer->context->scratch, optimizer->loops,
+		      (size_t)optimizer->trace->device_from + 1))
 		return ss_fail_memory(err, "the optimizer's launches");
 	optimizer_count_kernels(optimizer);
 	if (!optimizer_has_enough(optimizer))
@@ -411,26 +409,19 @@ static void cpu_optimizer_report(struct cpu_optimizer_ranges *ranges)
 static enum ss_status optimizer_find_on_cpu(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct cpu_optimizer_ranges ranges = { .context = context, .first = SS_NO_ROW };
-	enum ss_status status = SS_OK;
-	struct ss_arena scratch;
 
 	if (context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	ranges.computes = SS_ARENA_NEW(&scratch, uint8_t, (size_t)context->trace->names.count + 1);
-	if (ranges.computes) {
-		cpu_optimizer_read_names(&ranges);
-		cpu_optimizer_read_ranges(&ranges);
-		ranges.recording_of_step = cpu_optimizer_recording_of_step(context);
-		if (ranges.optimizer && !ranges.is_fused &&
-		    ranges.count >= (int64_t)OPERATORS_MIN * context->steps->count &&
-		    cpu_optimizer_claim(&ranges))
-			cpu_optimizer_report(&ranges);
-	} else {
-		status = ss_fail_memory(err, "the optimizer's operators");
-	}
-	ss_arena_release(&scratch);
-	return status;
+	if (!SS_ALLOC(context->scratch, ranges.computes, (size_t)context->trace->names.count + 1))
+		return ss_fail_memory(err, "the optimizer's operators");
+	cpu_optimizer_read_names(&ranges);
+	cpu_optimizer_read_ranges(&ranges);
+	ranges.recording_of_step = cpu_optimizer_recording_of_step(context);
+	if (ranges.optimizer && !ranges.is_fused &&
+	    ranges.count >= (int64_t)OPERATORS_MIN * context->steps->count &&
+	    cpu_optimizer_claim(&ranges))
+		cpu_optimizer_report(&ranges);
+	return SS_OK;
 }
 
 /* --- the rule ------------------------------------------------------------------------- */
@@ -441,17 +432,10 @@ static enum ss_status optimizer_not_fused_look(struct ss_rule_context *context,
 	struct optimizer_kernels optimizer = { .context = context,
 					       .trace = context->trace,
 					       .range = SS_NO_ROW };
-	struct ss_arena scratch;
-	enum ss_status status;
 
-	if (!context->steps->count)
-		return SS_OK;
 	if (context->digest->device < 0)
 		return optimizer_find_on_cpu(context, err);
-	ss_arena_init(&scratch, context->memory);
-	status = optimizer_find(&optimizer, &scratch, err);
-	ss_arena_release(&scratch);
-	return status;
+	return optimizer_find(&optimizer, err);
 }
 
 /*

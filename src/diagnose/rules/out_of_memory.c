@@ -19,7 +19,7 @@ static enum ss_status out_of_memory_look(struct ss_rule_context *context, struct
 {
 	const struct ss_allocs *allocs;
 
-	if (!context->trace->allocations.count || !context->steps->count)
+	if (!context->trace->allocations.count)
 		return SS_OK;
 	SS_TRY(ss_allocs_of_facts(context->subject->facts, &allocs, err));
 	for (uint32_t i = 0; i < allocs->pools.count; i++) {

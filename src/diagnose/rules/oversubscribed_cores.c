@@ -159,11 +159,11 @@ static void oversubscription_claim(struct oversubscription *over)
 }
 
 /* Names the split operators that lose most, over all shapes; false: no memory. */
-static bool oversubscription_report_ops(struct oversubscription *over, struct ss_arena *scratch)
+static bool oversubscription_report_ops(struct oversubscription *over)
 {
 	struct ss_rule_context *context = over->context;
 	uint32_t names = context->trace->names.count, best;
-	struct ss_fact *facts = SS_ARENA_NEW(scratch, struct ss_fact, (size_t)names + 1);
+	struct ss_fact *facts = SS_ARENA_NEW(context->scratch, struct ss_fact, (size_t)names + 1);
 
 	if (!facts)
 		return false;
@@ -195,7 +195,7 @@ static bool oversubscription_report_ops(struct oversubscription *over, struct ss
 	return true;
 }
 
-static bool oversubscription_report(struct oversubscription *over, struct ss_arena *scratch)
+static bool oversubscription_report(struct oversubscription *over)
 {
 	struct ss_fact all = { (int64_t)over->split.excess_ns, over->split.slow, SS_NO_ROW };
 
@@ -205,7 +205,7 @@ static bool oversubscription_report(struct oversubscription *over, struct ss_are
 		"fastest runs on the same shapes; short operators lose far less");
 	ss_rule_set_confidence(over->context, SS_CONFIDENCE_MEDIUM,
 			       "the trace does not record threads and cores");
-	return oversubscription_report_ops(over, scratch);
+	return oversubscription_report_ops(over);
 }
 
 static void oversubscription_add_figures(struct oversubscription *over)
@@ -224,10 +224,8 @@ static enum ss_status oversubscribed_cores_look(struct ss_rule_context *context,
 						struct ss_error *err)
 {
 	struct oversubscription over = { .context = context };
-	struct ss_arena scratch;
-	bool reported;
 
-	if (!context->steps->count || context->digest->device >= 0)
+	if (context->digest->device >= 0)
 		return SS_OK;
 	SS_TRY(ss_facts_op_runs(context->subject->facts, &over.runs, err));
 	oversubscription_sum_groups(&over);
@@ -235,10 +233,7 @@ static enum ss_status oversubscribed_cores_look(struct ss_rule_context *context,
 		return SS_OK;
 	oversubscription_claim(&over);
 	oversubscription_add_figures(&over);
-	ss_arena_init(&scratch, context->memory);
-	reported = oversubscription_report(&over, &scratch);
-	ss_arena_release(&scratch);
-	return reported ? SS_OK : ss_fail_memory(err, "runs of operators");
+	return oversubscription_report(&over) ? SS_OK : ss_fail_memory(err, "runs of operators");
 }
 
 /* The ranks of a job share hosts, so all of them together decide. */

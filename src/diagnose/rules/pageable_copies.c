@@ -54,7 +54,7 @@ struct pageable_copies {
 	struct copy_habit *habits; /* one for each */
 	uint32_t habit_capacity;
 	uint32_t *habit_of; /* per task: habit + 1 of a copy that counts; 0: none */
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	const struct ss_ops *ops;
 	struct ss_host_link link;
 	uint8_t *calls; /* per host row: it issued a copy that is claimed and need not wait */
@@ -98,12 +98,10 @@ static bool pageable_find_habits(struct pageable_copies *copies)
 		    pageable_pinned_ns(copies, task->row) < 0)
 			continue;
 		place[0] = slices->name[task->row];
-		place[1] = copies->sites.places->line[slices->link[task->row]];
+		place[1] = copies->sites->places->line[slices->link[task->row]];
 		id = ss_records_add(&copies->places, place);
-		if (id == SS_NO_ID ||
-		    !ss_memory_reserve(copies->context->memory, (void **)&copies->habits,
-				       &copies->habit_capacity, (size_t)id + 1,
-				       sizeof(*copies->habits)))
+		if (id == SS_NO_ID || !SS_ARENA_GROW(copies->context->scratch, copies->habits,
+						     copies->habit_capacity, id))
 			return false;
 		if (id == known)
 			copies->habits[id] = (struct copy_habit){ 0 };
@@ -150,7 +148,7 @@ static void pageable_claim_copies(struct pageable_copies *copies)
 			!ss_needed_copies_has(copies->needed, copies->ops, slices->link[task->row]);
 		if (kind.memory == SS_COPY_HOST)
 			copies->is_guessed = true;
-		ss_code_places_add(&copies->sites, slices->name[task->row], slices->link[task->row],
+		ss_code_places_add(copies->sites, slices->name[task->row], slices->link[task->row],
 				   slices->dur_ns[task->row]);
 		copies->recorded_ns = ss_ns_sum(copies->recorded_ns, slices->dur_ns[task->row]);
 		copies->pinned_ns = ss_ns_sum(copies->pinned_ns, own_ns);
@@ -206,10 +204,10 @@ static void pageable_report(struct pageable_copies *copies)
 {
 	struct ss_rule_context *context = copies->context;
 	const struct ss_trace *trace = context->trace;
-	enum ss_copy_way way = copies->link.kinds[copies->sites.items[0].name].way;
+	enum ss_copy_way way = copies->link.kinds[copies->sites->items[0].name].way;
 
-	for (uint32_t i = 0; i < copies->sites.count; i++) {
-		const struct ss_code_place *site = &copies->sites.items[i];
+	for (uint32_t i = 0; i < copies->sites->count; i++) {
+		const struct ss_code_place *site = &copies->sites->items[i];
 
 		ss_rule_add_evidence(context, ss_code_place_fact(site),
 				     "%s: {count} times per step, {time}%s",
@@ -237,28 +235,27 @@ static void pageable_report(struct pageable_copies *copies)
 			"as fast as the link");
 }
 
-static enum ss_status pageable_find(struct pageable_copies *copies, struct ss_arena *scratch,
-				    struct ss_error *err)
+static enum ss_status pageable_find(struct pageable_copies *copies, struct ss_error *err)
 {
 	const struct ss_trace *trace = copies->context->trace;
 
 	SS_TRY(ss_facts_ops(copies->context->subject->facts, &copies->ops, err));
-	copies->calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
-	copies->habit_of = SS_ARENA_NEW(scratch, uint32_t,
+	copies->calls = SS_ARENA_NEW(copies->context->scratch, uint8_t,
+				     (size_t)trace->device_from + 1);
+	copies->habit_of = SS_ARENA_NEW(copies->context->scratch, uint32_t,
 					(size_t)copies->context->graph->task_count + 1);
-	copies->needed = ss_needed_copies_find(copies->context, copies->ops, scratch);
+	copies->needed = ss_needed_copies_find(copies->context, copies->ops);
 	if (!copies->calls || !copies->habit_of || !copies->needed ||
 	    !ss_records_init(&copies->places, copies->context->memory, 2 * sizeof(uint32_t)) ||
-	    !ss_host_link_init(&copies->link, trace, copies->context->digest->device, scratch))
+	    !ss_host_link_init(&copies->link, trace, copies->context->digest->device,
+			       copies->context->scratch))
 		return ss_fail_memory(err, "the copies");
 	if (!pageable_find_habits(copies))
 		return ss_fail_memory(err, "the copies");
 	pageable_claim_copies(copies);
 	pageable_claim_calls(copies);
-	if (copies->sites.failed)
-		return ss_fail_memory(err, "the copies");
-	ss_code_places_sort(&copies->sites);
-	if (copies->sites.count)
+	ss_code_places_sort(copies->sites);
+	if (copies->sites->count)
 		pageable_report(copies);
 	return SS_OK;
 }
@@ -266,20 +263,13 @@ static enum ss_status pageable_find(struct pageable_copies *copies, struct ss_ar
 static enum ss_status pageable_copies_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct pageable_copies copies = { .context = context };
-	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!context->steps->count || !context->trace->device_kind_count[SS_KIND_MEMCPY])
+	if (!context->trace->device_kind_count[SS_KIND_MEMCPY])
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = ss_code_places_init(&copies.sites, context, err);
-	if (status == SS_OK)
-		status = pageable_find(&copies, &scratch, err);
-	ss_code_places_release(&copies.sites);
+	SS_TRY(ss_code_places_make(&copies.sites, context, err));
+	status = pageable_find(&copies, err);
 	ss_records_release(&copies.places);
-	ss_memory_free(context->memory, copies.habits,
-		       copies.habit_capacity * sizeof(*copies.habits));
-	ss_arena_release(&scratch);
 	return status;
 }
 

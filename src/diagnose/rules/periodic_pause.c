@@ -8,7 +8,6 @@
  * some steps but not in all of them, at equal distances. Without a device it is a stretch without
  * operators, always at the same place of the step.
  */
-#include <stdlib.h>
 
 #include "analyze/time/moment.h"
 #include "base/sort.h"
@@ -41,7 +40,7 @@ struct periodic_pauses {
 	struct ss_rule_context *context;
 	const struct ss_trace *trace;
 	uint8_t *paused; /* per step */
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	uint32_t every; /* steps from one to the next */
 	struct pause_hole *holes;
 	uint32_t hole_count, hole_capacity;
@@ -102,15 +101,13 @@ static bool pauses_are_periodic(struct periodic_pauses *pauses)
 	return found >= 2 && pauses->every > 1;
 }
 
-static enum ss_status periodic_pause_find(struct periodic_pauses *pauses, struct ss_arena *scratch,
-					  struct ss_error *err)
+static enum ss_status periodic_pause_find(struct periodic_pauses *pauses, struct ss_error *err)
 {
 	struct ss_rule_context *context = pauses->context;
 	const struct ss_graph *graph = context->graph;
 
-	SS_TRY(ss_code_places_init(&pauses->sites, context, err));
-	pauses->paused = SS_ARENA_NEW(scratch, uint8_t, (size_t)graph->step_count + 1);
-	if (!pauses->paused)
+	SS_TRY(ss_code_places_make(&pauses->sites, context, err));
+	if (!SS_ALLOC(context->scratch, pauses->paused, (size_t)graph->step_count + 1))
 		return ss_fail_memory(err, "pauses of the loop");
 	if (!pauses_are_periodic(pauses))
 		return SS_OK;
@@ -121,13 +118,11 @@ static enum ss_status periodic_pause_find(struct periodic_pauses *pauses, struct
 		if (pause_is_unexplained(pauses, i) &&
 		    ss_rule_claim(context,
 				  (struct ss_claim){ .task = i, .low_ns = task->own_ns / 2 }))
-			ss_code_places_add(&pauses->sites, 0, task->row, task->own_ns);
+			ss_code_places_add(pauses->sites, 0, task->row, task->own_ns);
 	}
-	if (pauses->sites.failed)
-		return ss_fail_memory(err, "pauses of the loop");
-	ss_code_places_sort(&pauses->sites);
-	for (uint32_t i = 0; i < pauses->sites.count && i < 3; i++)
-		ss_rule_add_evidence(context, ss_code_place_fact(&pauses->sites.items[i]),
+	ss_code_places_sort(pauses->sites);
+	for (uint32_t i = 0; i < pauses->sites->count && i < 3; i++)
+		ss_rule_add_evidence(context, ss_code_place_fact(&pauses->sites->items[i]),
 				     "every %u steps the main thread launches nothing for a while: "
 				     "{time} per step",
 				     pauses->every);
@@ -140,9 +135,8 @@ static enum ss_status periodic_pause_find(struct periodic_pauses *pauses, struct
 
 static bool pause_add_hole(struct periodic_pauses *pauses, const struct pause_hole *hole)
 {
-	if (!ss_memory_reserve(pauses->context->memory, (void **)&pauses->holes,
-			       &pauses->hole_capacity, (size_t)pauses->hole_count + 1,
-			       sizeof(*pauses->holes)))
+	if (!SS_ARENA_GROW(pauses->context->scratch, pauses->holes, pauses->hole_capacity,
+			   pauses->hole_count))
 		return false;
 	pauses->holes[pauses->hole_count++] = *hole;
 	return true;
@@ -247,9 +241,7 @@ static enum ss_status periodic_pause_find_on_cpu(struct periodic_pauses *pauses,
 {
 	if (!pause_find_holes(pauses))
 		return ss_fail_memory(err, "pauses of the loop");
-	if (pauses->hole_count)
-		qsort(pauses->holes, pauses->hole_count, sizeof(*pauses->holes),
-		      hole_compare_place);
+	SS_SORT(pauses->holes, pauses->hole_count, hole_compare_place);
 	for (uint32_t from = 0, to; from < pauses->hole_count; from = to) {
 		const struct pause_hole *hole = &pauses->holes[from];
 
@@ -267,21 +259,13 @@ static enum ss_status periodic_pause_look(struct ss_rule_context *context, struc
 {
 	struct periodic_pauses pauses = { .context = context, .trace = context->trace };
 	const struct ss_phases *phases;
-	struct ss_arena scratch;
-	enum ss_status status;
 
 	if (context->steps->count < STEPS_MIN || context->graph->main == SS_NO_ROW)
 		return SS_OK;
 	SS_TRY(ss_facts_phases(context->subject->facts, &phases, err));
-	ss_arena_init(&scratch, context->memory);
 	if (context->digest->device >= 0)
-		status = periodic_pause_find(&pauses, &scratch, err);
-	else
-		status = phases->has_ops ? periodic_pause_find_on_cpu(&pauses, err) : SS_OK;
-	ss_memory_free(context->memory, pauses.holes, pauses.hole_capacity * sizeof(*pauses.holes));
-	ss_code_places_release(&pauses.sites);
-	ss_arena_release(&scratch);
-	return status;
+		return periodic_pause_find(&pauses, err);
+	return phases->has_ops ? periodic_pause_find_on_cpu(&pauses, err) : SS_OK;
 }
 
 const struct ss_rule ss_rule_periodic_pause = {

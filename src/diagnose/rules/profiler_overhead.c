@@ -22,7 +22,7 @@ struct profiler_pauses {
 	struct ss_rule_context *context;
 	const struct ss_trace *trace;
 	uint8_t *is_own; /* per name */
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	int64_t claimed_ns;
 };
 
@@ -72,33 +72,28 @@ static void overhead_claim_pause(struct profiler_pauses *overhead, uint32_t row)
 	if (!gone_ns)
 		return;
 	overhead->claimed_ns = ss_ns_sum(overhead->claimed_ns, gone_ns);
-	ss_code_places_add(&overhead->sites, trace->slices.name[row], SS_NO_ROW, gone_ns);
+	ss_code_places_add(overhead->sites, trace->slices.name[row], SS_NO_ROW, gone_ns);
 }
 
 static void overhead_report(struct profiler_pauses *overhead)
 {
 	struct ss_rule_context *context = overhead->context;
 
-	ss_code_places_sort(&overhead->sites);
-	for (uint32_t i = 0; i < overhead->sites.count && i < 3; i++)
-		ss_rule_add_evidence(
-			context, ss_code_place_fact(&overhead->sites.items[i]),
-			"the profiler's %s stops the host {count} times per step: {time}",
-			ss_strings_text(&overhead->trace->names, overhead->sites.items[i].name));
+	ss_code_places_report(overhead->sites, 3,
+			      "the profiler's %s stops the host {count} times per step: {time}");
 	ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH, "the profiler records its own pauses");
 }
 
 /* Claims the profiler's own pauses within steps. */
-static enum ss_status overhead_find(struct profiler_pauses *overhead, struct ss_arena *scratch,
-				    struct ss_error *err)
+static enum ss_status profiler_overhead_look(struct ss_rule_context *context, struct ss_error *err)
 {
-	const struct ss_trace *trace = overhead->trace;
+	struct profiler_pauses overhead = { .context = context, .trace = context->trace };
+	const struct ss_trace *trace = overhead.trace;
 
-	SS_TRY(ss_code_places_init(&overhead->sites, overhead->context, err));
-	overhead->is_own = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
-	if (!overhead->is_own)
+	SS_TRY(ss_code_places_make(&overhead.sites, context, err));
+	if (!SS_ALLOC(context->scratch, overhead.is_own, (size_t)trace->names.count + 1))
 		return ss_fail_memory(err, "the profiler's pauses");
-	overhead_read_names(overhead);
+	overhead_read_names(&overhead);
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
 
@@ -107,31 +102,14 @@ static enum ss_status overhead_find(struct profiler_pauses *overhead, struct ss_
 		for (uint32_t row = track->first_row; row < track->first_row + track->row_count;
 		     row++)
 			if (trace->slices.kind[row] == SS_KIND_OVERHEAD &&
-			    overhead->is_own[trace->slices.name[row]] &&
+			    overhead.is_own[trace->slices.name[row]] &&
 			    trace->slices.dur_ns[row] >= PAUSE_MIN_NS &&
 			    ss_step_at(trace, trace->slices.start_ns[row]) != SS_NO_ROW)
-				overhead_claim_pause(overhead, row);
+				overhead_claim_pause(&overhead, row);
 	}
-	if (overhead->sites.failed)
-		return ss_fail_memory(err, "the profiler's pauses");
-	if (overhead->claimed_ns)
-		overhead_report(overhead);
+	if (overhead.claimed_ns)
+		overhead_report(&overhead);
 	return SS_OK;
-}
-
-static enum ss_status profiler_overhead_look(struct ss_rule_context *context, struct ss_error *err)
-{
-	struct profiler_pauses overhead = { .context = context, .trace = context->trace };
-	struct ss_arena scratch;
-	enum ss_status status;
-
-	if (!context->steps->count)
-		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = overhead_find(&overhead, &scratch, err);
-	ss_code_places_release(&overhead.sites);
-	ss_arena_release(&scratch);
-	return status;
 }
 
 const struct ss_rule ss_rule_profiler_overhead = {

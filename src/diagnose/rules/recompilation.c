@@ -11,7 +11,7 @@
 struct compilations {
 	struct ss_rule_context *context;
 	const struct ss_regions *regions;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	uint32_t first_step, last_step; /* that compile */
 };
 
@@ -53,7 +53,7 @@ static void compilation_claim(struct compilations *compiling)
 			continue;
 		whole = compilation_outermost(compiling, task->row);
 		if (whole != before)
-			ss_code_places_add(&compiling->sites, context->trace->slices.name[whole],
+			ss_code_places_add(compiling->sites, context->trace->slices.name[whole],
 					   whole, context->trace->slices.dur_ns[whole]);
 		before = whole;
 	}
@@ -82,41 +82,23 @@ static bool compilation_recurs(struct compilations *compiling)
 	return any && (compiling->first_step != compiling->last_step || compiling->first_step > 0);
 }
 
-static enum ss_status compilation_find(struct compilations *compiling, struct ss_error *err)
+static enum ss_status recompilation_look(struct ss_rule_context *context, struct ss_error *err)
 {
-	struct ss_rule_context *context = compiling->context;
+	struct compilations compiling = { .context = context };
 
-	SS_TRY(ss_facts_regions(context->subject->facts, &compiling->regions, err));
-	SS_TRY(ss_code_places_init(&compiling->sites, context, err));
-	if (!compiling->regions->has_compile || !compilation_recurs(compiling))
+	SS_TRY(ss_facts_regions(context->subject->facts, &compiling.regions, err));
+	SS_TRY(ss_code_places_make(&compiling.sites, context, err));
+	if (!compiling.regions->has_compile || !compilation_recurs(&compiling))
 		return SS_OK;
-	compilation_claim(compiling);
-	if (compiling->sites.failed)
-		return ss_fail_memory(err, "what compiles again");
-	ss_code_places_sort(&compiling->sites);
-	for (uint32_t i = 0; i < compiling->sites.count && i < 4; i++)
-		ss_rule_add_evidence(context, ss_code_place_fact(&compiling->sites.items[i]),
-				     "%s runs {count} times per step: {time}",
-				     ss_strings_text(&context->trace->names,
-						     compiling->sites.items[i].name));
-	if (compiling->first_step != compiling->last_step)
+	compilation_claim(&compiling);
+	ss_code_places_report(compiling.sites, 4, "%s runs {count} times per step: {time}");
+	if (compiling.first_step != compiling.last_step)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
 				       "several steps compile before they run");
 	else
 		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 				       "only one step compiles; it may not happen again");
 	return SS_OK;
-}
-
-static enum ss_status recompilation_look(struct ss_rule_context *context, struct ss_error *err)
-{
-	struct compilations compiling = { .context = context };
-	enum ss_status status = SS_OK;
-
-	if (context->steps->count)
-		status = compilation_find(&compiling, err);
-	ss_code_places_release(&compiling.sites);
-	return status;
 }
 
 const struct ss_rule ss_rule_recompilation = {

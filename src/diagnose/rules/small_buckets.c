@@ -10,7 +10,6 @@
  * take, if sizes are recorded and differ. Jobs without devices copy gradients out of buckets on
  * their own thread: if sizes are not recorded, the time of these copies bounds what was moved.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/sort.h"
@@ -64,12 +63,13 @@ static uint32_t buckets_count_reduces(const struct bucket_search *buckets,
 }
 
 /* Bound on the bytes of a pass, from its copies; of the fastest pass, since load adds time. */
-static int64_t buckets_copied_bytes(const struct bucket_search *buckets, struct ss_arena *arena)
+static int64_t buckets_copied_bytes(const struct bucket_search *buckets)
 {
 	const struct ss_trace *trace = buckets->context->trace;
 	const struct ss_gradients *gradients = buckets->gradients;
 	uint32_t name = ss_strings_find(&trace->names, COPY_BACK, strlen(COPY_BACK)), pass = 0;
-	int64_t *spent_ns = SS_ARENA_NEW(arena, int64_t, (size_t)gradients->pass_count + 1);
+	int64_t *spent_ns = SS_ARENA_NEW(buckets->context->scratch, int64_t,
+					 (size_t)gradients->pass_count + 1);
 	int64_t least_ns = INT64_MAX;
 
 	if (name == SS_NO_ID || !spent_ns || buckets->context->graph->main == SS_NO_ROW)
@@ -90,16 +90,15 @@ static int64_t buckets_copied_bytes(const struct bucket_search *buckets, struct 
 	return least_ns < INT64_MAX / COPY_BYTES_PER_NS ? least_ns * COPY_BYTES_PER_NS : -1;
 }
 
-static int64_t buckets_bytes_per_pass(const struct bucket_search *buckets, struct ss_arena *arena)
+static int64_t buckets_bytes_per_pass(const struct bucket_search *buckets)
 {
 	const struct ss_gradients *gradients = buckets->gradients;
 	int64_t most = -1;
 
 	for (uint32_t i = 0; i < gradients->pass_count; i++) {
 		if (gradients->passes[i].bytes < 0)
-			return buckets->context->digest->device < 0
-				       ? buckets_copied_bytes(buckets, arena)
-				       : -1;
+			return buckets->context->digest->device < 0 ? buckets_copied_bytes(buckets)
+								    : -1;
 		if (gradients->passes[i].bytes > most)
 			most = gradients->passes[i].bytes;
 	}
@@ -220,20 +219,14 @@ static void buckets_check_passes(struct bucket_search *buckets)
 static enum ss_status small_buckets_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct bucket_search buckets = { .context = context };
-	struct ss_arena scratch;
-	enum ss_status status;
 
-	if (!context->steps->count)
+	SS_TRY(ss_rule_gradients(context, &buckets.gradients, err));
+	if (!buckets.gradients->pass_count)
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = ss_rule_gradients(context, &buckets.gradients, err);
-	if (status == SS_OK && buckets.gradients->pass_count) {
-		buckets.bytes = buckets_bytes_per_pass(&buckets, &scratch);
-		if (buckets.bytes >= 0)
-			buckets_check_passes(&buckets);
-	}
-	ss_arena_release(&scratch);
-	return status;
+	buckets.bytes = buckets_bytes_per_pass(&buckets);
+	if (buckets.bytes >= 0)
+		buckets_check_passes(&buckets);
+	return SS_OK;
 }
 
 /* --- all ranks ----------------------------------------------------------------------------- */
@@ -259,24 +252,22 @@ static double sample_median_ns(const struct bucket_sample *samples, uint32_t cou
 {
 	for (uint32_t i = 0; i < count; i++)
 		scratch[i] = samples[i].own_ns;
-	qsort(scratch, count, sizeof(*scratch), ss_sort_compare_int64);
+	SS_SORT(scratch, count, ss_sort_compare_int64);
 	return (double)scratch[count / 2];
 }
 
 /* Adds the marked transfers of a rank, with the sizes of their collectives. False: no memory. */
-static bool bucket_add_samples(struct bucket_fit *fit, uint32_t rank, struct ss_memory *memory)
+static bool bucket_add_samples(struct bucket_fit *fit, uint32_t rank)
 {
 	const struct ss_judgement *judgement = fit->judgement;
 	const struct ss_rank_findings *findings = judgement->rank_findings[rank];
 	const struct ss_found_part *part = &findings->parts[judgement->number];
 	const struct ss_packed *graph = &judgement->graphs[rank];
 	const struct ss_digest *digest = judgement->joined ? &judgement->joined->ranks[rank] : NULL;
-	struct ss_arena scratch;
+	SS_SCRATCH(scratch, fit->judgement->diagnosis->memory);
 	int64_t *bytes;
 
-	ss_arena_init(&scratch, memory);
-	bytes = SS_ARENA_NEW(&scratch, int64_t, (size_t)graph->task_count + 1);
-	if (!bytes)
+	if (!SS_ALLOC(&scratch, bytes, (size_t)graph->task_count + 1))
 		return false;
 	for (uint32_t i = 0; digest && i < digest->arrival_count; i++) {
 		uint32_t task = ss_packed_comm_of(graph, digest->arrivals[i].row);
@@ -295,7 +286,6 @@ static bool bucket_add_samples(struct bucket_fit *fit, uint32_t rank, struct ss_
 								     .rank = rank,
 								     .task = task };
 	}
-	ss_arena_release(&scratch);
 	return true;
 }
 
@@ -311,7 +301,7 @@ static bool bucket_fit_rate(struct bucket_fit *fit, struct ss_arena *arena)
 	fit->ns_per_byte = -1;
 	if (!scratch)
 		return false;
-	qsort(fit->samples, fit->count, sizeof(*fit->samples), sample_compare_bytes);
+	SS_SORT(fit->samples, fit->count, sample_compare_bytes);
 	if (!third || small[0].bytes <= 0 ||
 	    large[third / 2].bytes < SPREAD * small[third / 2].bytes)
 		return true;
@@ -378,39 +368,24 @@ static void buckets_report(struct bucket_fit *fit)
 			"{time} per step and rank");
 }
 
-static enum ss_status buckets_judge_ranks(struct bucket_fit *fit, struct ss_arena *arena,
-					  struct ss_error *err)
+static enum ss_status small_buckets_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
-	const struct ss_judgement *judgement = fit->judgement;
+	struct bucket_fit fit = { .judgement = judgement };
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
 		count += ss_judgement_count_claims(judgement, i);
 	if (!count)
 		return SS_OK;
-	fit->samples = SS_ARENA_NEW(arena, struct bucket_sample, count);
-	if (!fit->samples)
+	if (!SS_ALLOC(judgement->scratch, fit.samples, count))
 		return ss_fail_memory(err, "the buckets");
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		if (ss_judgement_count_claims(judgement, i) &&
-		    !bucket_add_samples(fit, i, arena->memory))
+		if (ss_judgement_count_claims(judgement, i) && !bucket_add_samples(&fit, i))
 			return ss_fail_memory(err, "the buckets");
-	if (!bucket_fit_rate(fit, arena))
+	if (!bucket_fit_rate(&fit, judgement->scratch))
 		return ss_fail_memory(err, "the buckets");
-	buckets_report(fit);
+	buckets_report(&fit);
 	return SS_OK;
-}
-
-static enum ss_status small_buckets_judge(struct ss_judgement *judgement, struct ss_error *err)
-{
-	struct bucket_fit fit = { .judgement = judgement };
-	struct ss_arena arena;
-	enum ss_status status;
-
-	ss_arena_init(&arena, judgement->diagnosis->memory);
-	status = buckets_judge_ranks(&fit, &arena, err);
-	ss_arena_release(&arena);
-	return status;
 }
 
 const struct ss_rule ss_rule_small_buckets = {

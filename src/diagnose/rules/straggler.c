@@ -33,7 +33,6 @@ struct straggler_judging {
 	struct ss_rank_loads shares;
 	struct ss_prevalence common;
 	struct ss_straggler_verdict verdict;
-	struct ss_arena arena;
 };
 
 static long long straggler_rank_number(const struct straggler_judging *stragglers, uint32_t rank)
@@ -353,7 +352,7 @@ static void straggler_claim(struct straggler_judging *stragglers, struct ss_find
 
 	if (item->cause == SS_LATE_LINK) {
 		ss_slow_link_claim(judgement, finding, &stragglers->verdict.link,
-				   &stragglers->arena);
+				   stragglers->judgement->scratch);
 		return;
 	}
 	if (item->cause == SS_LATE_KERNELS && !on_host) {
@@ -548,7 +547,8 @@ static enum ss_status straggler_judge_ranks(struct straggler_judging *stragglers
 	const struct ss_straggler_comparison *compared = ss_straggler_compare(judgement);
 	uint32_t late = 0;
 
-	if (!compared || !ss_prevalence_find(&stragglers->common, judgement, &stragglers->arena))
+	if (!compared ||
+	    !ss_prevalence_find(&stragglers->common, judgement, stragglers->judgement->scratch))
 		return ss_fail_memory(err, "the lateness of ranks");
 	stragglers->verdict = compared->verdict;
 	stragglers->shares = compared->loads;
@@ -570,15 +570,11 @@ static enum ss_status straggler_judge_ranks(struct straggler_judging *stragglers
 static enum ss_status straggler_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
 	struct straggler_judging stragglers = { .judgement = judgement };
-	enum ss_status status;
 
 	if (!judgement->joined || judgement->rank_count < 2 ||
 	    judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
-	ss_arena_init(&stragglers.arena, judgement->diagnosis->memory);
-	status = straggler_judge_ranks(&stragglers, err);
-	ss_arena_release(&stragglers.arena);
-	return status;
+	return straggler_judge_ranks(&stragglers, err);
 }
 
 const struct ss_rule ss_rule_straggler = {

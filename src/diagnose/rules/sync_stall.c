@@ -7,7 +7,6 @@
  * after a sync any more. The fix removes the waits: the call returns when it has done its own
  * work.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/host/ops.h"
@@ -88,7 +87,6 @@ struct host_syncs {
 	uint8_t *uploads;      /* per host row: enum sync_upload of copies and their operators */
 	const uint8_t *needed; /* per host row: ss_needed_copies_find() */
 	uint32_t *results;     /* per step: the wait for what the step is made for, or SS_NO_ROW */
-	bool failed;
 };
 
 /* FSDP's rate limiter waits on purpose before it gathers more parameters: memory is limited. */
@@ -152,9 +150,8 @@ static struct stall_tally *stall_tally_of_row(struct host_syncs *syncs, uint32_t
 
 	id = ss_records_add(&syncs->sites, &site);
 	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(syncs->context->memory, (void **)&syncs->tallies,
-			       &syncs->tally_capacity, (size_t)id + 1, sizeof(*syncs->tallies))) {
-		syncs->failed = true;
+	    !SS_ARENA_GROW(syncs->context->scratch, syncs->tallies, syncs->tally_capacity, id)) {
+		syncs->context->failed = true;
 		return NULL;
 	}
 	if (id == known)
@@ -321,7 +318,7 @@ static void sync_count_steps(struct host_syncs *syncs)
 {
 	const struct ss_graph *graph = syncs->context->graph;
 
-	for (uint32_t i = 0; i < graph->task_count && !syncs->failed; i++) {
+	for (uint32_t i = 0; i < graph->task_count && !syncs->context->failed; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t row = sync_wait_of_task(syncs, task);
 		struct stall_tally *tally = row == SS_NO_ROW ? NULL
@@ -357,7 +354,7 @@ static void syncs_claim(struct host_syncs *syncs, uint8_t *claimed)
 	const struct ss_graph *graph = syncs->context->graph;
 	const struct ss_trace *trace = syncs->context->trace;
 
-	for (uint32_t i = 0; i < graph->task_count && !syncs->failed; i++) {
+	for (uint32_t i = 0; i < graph->task_count && !syncs->context->failed; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		struct ss_claim claim = { .task = i, .releases = true };
 		struct stall_tally *tally;
@@ -381,7 +378,7 @@ static void syncs_claim(struct host_syncs *syncs, uint8_t *claimed)
 
 static void sync_add_idle(struct host_syncs *syncs, const uint8_t *claimed)
 {
-	for (uint32_t i = 0; i < syncs->waits.idle_count && !syncs->failed; i++) {
+	for (uint32_t i = 0; i < syncs->waits.idle_count && !syncs->context->failed; i++) {
 		const struct ss_wait_idle *idle = &syncs->waits.idle[i];
 		struct stall_tally *tally = claimed[idle->row]
 						    ? stall_tally_of_row(syncs, idle->row)
@@ -443,7 +440,7 @@ static void syncs_report(struct host_syncs *syncs)
 	const char *fix = NULL;
 	uint32_t reported = 0;
 
-	qsort(syncs->tallies, syncs->sites.count, sizeof(*syncs->tallies), stall_compare_idle);
+	SS_SORT(syncs->tallies, syncs->sites.count, stall_compare_idle);
 	for (uint32_t i = 0; i < syncs->sites.count; i++) {
 		const struct stall_tally *tally = &syncs->tallies[i];
 		const char *call = ss_strings_text(&trace->names, trace->slices.name[tally->row]);
@@ -482,8 +479,7 @@ static void syncs_report(struct host_syncs *syncs)
 				       : "the trace does not show which line needs the value");
 }
 
-static enum ss_status syncs_find(struct host_syncs *syncs, struct ss_arena *scratch,
-				 struct ss_error *err)
+static enum ss_status syncs_find(struct host_syncs *syncs, struct ss_error *err)
 {
 	struct ss_facts *facts = syncs->context->subject->facts;
 	const struct ss_phases *phases;
@@ -494,24 +490,25 @@ static enum ss_status syncs_find(struct host_syncs *syncs, struct ss_arena *scra
 	SS_TRY(ss_facts_ops(facts, &syncs->ops, err));
 	SS_TRY(ss_facts_places(facts, &syncs->places, err));
 	SS_TRY(ss_waits_init(&syncs->waits, idle, syncs->context->memory, err));
-	syncs->wraps = ss_ops_sync_wrappers(syncs->context->trace, scratch);
-	claimed = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
-	syncs->uploads = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
-	syncs->gone = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
-	syncs->needed = ss_needed_copies_find(syncs->context, syncs->ops, scratch);
+	syncs->wraps = ss_ops_sync_wrappers(syncs->context->trace, syncs->context->scratch);
+	claimed = SS_ARENA_NEW(syncs->context->scratch, uint8_t,
+			       (size_t)syncs->waits.row_count + 1);
+	syncs->uploads = SS_ARENA_NEW(syncs->context->scratch, uint8_t,
+				      (size_t)syncs->waits.row_count + 1);
+	syncs->gone = SS_ARENA_NEW(syncs->context->scratch, uint8_t,
+				   (size_t)syncs->waits.row_count + 1);
+	syncs->needed = ss_needed_copies_find(syncs->context, syncs->ops);
 	if (!syncs->wraps || !claimed || !syncs->uploads || !syncs->gone || !syncs->needed ||
 	    !ss_records_init(&syncs->sites, syncs->context->memory, sizeof(struct stall_site)))
 		return ss_fail_memory(err, "the host syncs");
 	sync_find_uploads(syncs);
 	SS_TRY(ss_facts_phases(facts, &phases, err));
-	syncs->results = ss_result_waits_find(syncs->context, &syncs->waits, phases, scratch);
+	syncs->results = ss_result_waits_find(syncs->context, &syncs->waits, phases);
 	if (!syncs->results)
 		return ss_fail_memory(err, "the host syncs");
 	sync_count_steps(syncs);
 	syncs_claim(syncs, claimed);
 	sync_add_idle(syncs, claimed);
-	if (syncs->failed)
-		return ss_fail_memory(err, "the host syncs");
 	if (syncs->sites.count)
 		syncs_report(syncs);
 	ss_rule_add_figure(syncs->context, 0, (double)sync_idle_after(syncs, idle, claimed));
@@ -522,18 +519,11 @@ static enum ss_status syncs_find(struct host_syncs *syncs, struct ss_arena *scra
 static enum ss_status sync_stall_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct host_syncs syncs = { .context = context };
-	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!context->steps->count || context->digest->device < 0)
-		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = syncs_find(&syncs, &scratch, err);
-	ss_memory_free(context->memory, syncs.tallies,
-		       syncs.tally_capacity * sizeof(*syncs.tallies));
+	status = syncs_find(&syncs, err);
 	ss_records_release(&syncs.sites);
 	ss_waits_release(&syncs.waits);
-	ss_arena_release(&scratch);
 	return status;
 }
 
@@ -587,6 +577,7 @@ const struct ss_rule ss_rule_sync_stall = {
 	.why = "removing a host sync changes one line, so 2 % is worth it; below 0.5 % steps of "
 	       "one job differ by more",
 	.facts = SS_FACT_OPS,
+	.needs_device = true,
 	.look = sync_stall_look,
 	.judge = sync_stall_judge,
 };

@@ -75,7 +75,7 @@ struct tiny_operators {
 	struct ss_rule_context *context;
 	const struct ss_op_runs *runs;
 	const struct ss_phases *phases;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	const struct ss_places *places;
 	uint8_t *is_around; /* per host row: it contains an operator that computes */
 	uint8_t *computes;  /* per name: it is worth counting */
@@ -127,15 +127,14 @@ static bool tiny_is_in_recurrence(const struct tiny_operators *tiny, uint32_t ro
 }
 
 /* Finds which names compute or end a run, and which rows contain computing ones. */
-static bool tiny_classify_names(struct tiny_operators *tiny, struct ss_arena *arena)
+static bool tiny_classify_names(struct tiny_operators *tiny)
 {
 	const struct ss_trace *trace = tiny->context->trace;
 
-	tiny->is_around = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->device_from + 1);
-	tiny->ends = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
-	tiny->seen = SS_ARENA_NEW(arena, uint32_t, (size_t)trace->names.count + 1);
-	tiny->computes = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
-	if (!tiny->is_around || !tiny->ends || !tiny->seen || !tiny->computes)
+	if (!SS_ALLOC(tiny->context->scratch, tiny->is_around, (size_t)trace->device_from + 1) ||
+	    !SS_ALLOC(tiny->context->scratch, tiny->ends, (size_t)trace->names.count + 1) ||
+	    !SS_ALLOC(tiny->context->scratch, tiny->seen, (size_t)trace->names.count + 1) ||
+	    !SS_ALLOC(tiny->context->scratch, tiny->computes, (size_t)trace->names.count + 1))
 		return false;
 	for (uint32_t i = 0; i < trace->names.count; i++) {
 		const char *name = ss_strings_text(&trace->names, i);
@@ -228,7 +227,7 @@ static void tiny_end_run(struct tiny_operators *tiny)
 		for (uint32_t row = run->first; ns && row <= run->last; row++)
 			if (tiny->runs->group_of[row] != SS_NO_ROW && !tiny->is_around[row] &&
 			    tiny_row_computes(tiny, row))
-				ss_code_places_add(&tiny->sites, slices->name[row], row,
+				ss_code_places_add(tiny->sites, slices->name[row], row,
 						   slices->dur_ns[row]);
 	}
 	*run = (struct tiny_run){ .first = SS_NO_ROW, .number = run->number + 1 };
@@ -303,48 +302,27 @@ static void tiny_report(struct tiny_operators *tiny)
 			"tensors in place after backward");
 		ss_rule_set_fix(context, update_fix);
 	}
-	ss_code_places_sort(&tiny->sites);
-	for (uint32_t i = 0; i < tiny->sites.count && i < 3; i++)
-		ss_rule_add_evidence(context, ss_code_place_fact(&tiny->sites.items[i]),
-				     "%s runs {count} times per step: {time} of its own",
-				     ss_strings_text(&context->trace->names,
-						     tiny->sites.items[i].name));
+	ss_code_places_report(tiny->sites, 3, "%s runs {count} times per step: {time} of its own");
 	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 			       "what one call takes instead is estimated");
-}
-
-static enum ss_status tiny_find(struct tiny_operators *tiny, struct ss_arena *scratch,
-				struct ss_error *err)
-{
-	struct ss_rule_context *context = tiny->context;
-
-	SS_TRY(ss_facts_phases(context->subject->facts, &tiny->phases, err));
-	SS_TRY(ss_facts_places(context->subject->facts, &tiny->places, err));
-	SS_TRY(ss_facts_op_runs(context->subject->facts, &tiny->runs, err));
-	SS_TRY(ss_code_places_init(&tiny->sites, context, err));
-	if (!tiny_classify_names(tiny, scratch))
-		return ss_fail_memory(err, "small operators");
-	tiny_walk_rows(tiny);
-	if (tiny->sites.failed)
-		return ss_fail_memory(err, "small operators");
-	if (tiny->claimed_ns)
-		tiny_report(tiny);
-	return SS_OK;
 }
 
 static enum ss_status tiny_operators_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct tiny_operators tiny = { .context = context };
-	struct ss_arena scratch;
-	enum ss_status status;
 
-	if (!context->steps->count || context->digest->device >= 0)
+	if (context->digest->device >= 0)
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = tiny_find(&tiny, &scratch, err);
-	ss_code_places_release(&tiny.sites);
-	ss_arena_release(&scratch);
-	return status;
+	SS_TRY(ss_facts_phases(context->subject->facts, &tiny.phases, err));
+	SS_TRY(ss_facts_places(context->subject->facts, &tiny.places, err));
+	SS_TRY(ss_facts_op_runs(context->subject->facts, &tiny.runs, err));
+	SS_TRY(ss_code_places_make(&tiny.sites, context, err));
+	if (!tiny_classify_names(&tiny))
+		return ss_fail_memory(err, "small operators");
+	tiny_walk_rows(&tiny);
+	if (tiny.claimed_ns)
+		tiny_report(&tiny);
+	return SS_OK;
 }
 
 static const struct ss_rule_fix by_kind[] = {

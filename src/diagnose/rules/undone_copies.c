@@ -51,7 +51,7 @@ struct undone_copies {
 	struct ss_rule_context *context;
 	const struct ss_ops *ops;
 	const struct ss_op_runs *runs; /* NULL: the job has a device */
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	uint8_t *is_gone; /* per host row, of jobs with a device: what it launched goes */
 	uint8_t *kinds;   /* per name: enum tensor_copy_kind */
 	uint8_t *changes; /* per name: enum name_change */
@@ -82,14 +82,13 @@ static bool undone_name_changes(const struct undone_copies *undone, uint32_t id)
 	return *known == CHANGES;
 }
 
-static bool undone_classify_names(struct undone_copies *undone, struct ss_arena *scratch)
+static bool undone_classify_names(struct undone_copies *undone)
 {
 	const struct ss_trace *trace = undone->context->trace;
 
-	undone->kinds = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
-	undone->changes = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
-	undone->is_gone = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
-	if (!undone->kinds || !undone->changes || !undone->is_gone)
+	if (!SS_ALLOC(undone->context->scratch, undone->kinds, (size_t)trace->names.count + 1) ||
+	    !SS_ALLOC(undone->context->scratch, undone->changes, (size_t)trace->names.count + 1) ||
+	    !SS_ALLOC(undone->context->scratch, undone->is_gone, (size_t)trace->device_from + 1))
 		return false;
 	for (uint32_t i = 0; i < trace->names.count; i++) {
 		const char *name = ss_strings_text(&trace->names, i);
@@ -207,7 +206,7 @@ static void undone_claim_copy(struct undone_copies *undone, const struct tensor_
 		return;
 	}
 	undone->ns = ss_ns_sum(undone->ns, ns);
-	ss_code_places_add(&undone->sites, slices->name[copy->row], copy->row, ns);
+	ss_code_places_add(undone->sites, slices->name[copy->row], copy->row, ns);
 }
 
 /* Claims the kernels that the casts launched. */
@@ -227,7 +226,7 @@ static void undone_claim_kernels(struct undone_copies *undone)
 				   (struct ss_claim){ .task = i, .low_ns = task->own_ns / 2 }))
 			continue;
 		undone->ns = ss_ns_sum(undone->ns, task->own_ns);
-		ss_code_places_add(&undone->sites, slices->name[undone->ops->owner[launch]], launch,
+		ss_code_places_add(undone->sites, slices->name[undone->ops->owner[launch]], launch,
 				   task->own_ns);
 	}
 }
@@ -296,12 +295,7 @@ static void undone_report(struct undone_copies *undone)
 		context, all,
 		"a tensor is cast or copied and then back {count} times per step, with no "
 		"computation in between: {time}");
-	ss_code_places_sort(&undone->sites);
-	for (uint32_t i = 0; i < undone->sites.count && i < 3; i++)
-		ss_rule_add_evidence(context, ss_code_place_fact(&undone->sites.items[i]),
-				     "%s copies {count} times per step: {time}",
-				     ss_strings_text(&context->trace->names,
-						     undone->sites.items[i].name));
+	ss_code_places_report(undone->sites, 3, "%s copies {count} times per step: {time}");
 	if (undone->sure == undone->pairs)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_HIGH,
 				       "types and sizes show that the next cast undoes each cast");
@@ -310,46 +304,28 @@ static void undone_report(struct undone_copies *undone)
 				       "that the copies concern the same tensor is a guess");
 }
 
-static enum ss_status undone_find(struct undone_copies *undone, struct ss_arena *scratch,
-				  struct ss_error *err)
-{
-	struct ss_rule_context *context = undone->context;
-	int64_t steps = context->steps->count;
-
-	SS_TRY(ss_facts_ops(context->subject->facts, &undone->ops, err));
-	if (context->digest->device < 0)
-		SS_TRY(ss_facts_op_runs(context->subject->facts, &undone->runs, err));
-	SS_TRY(ss_code_places_init(&undone->sites, context, err));
-	if (!undone_classify_names(undone, scratch))
-		return ss_fail_memory(err, "the copies");
-	if (!undone->copy_)
-		return SS_OK;
-	undone_walk_rows(undone, false);
-	if (undone->pairs < (undone->sure == undone->pairs ? 1 : PAIRS_MIN) * steps)
-		return SS_OK;
-	undone_walk_rows(undone, true);
-	if (!undone->runs)
-		undone_claim_kernels(undone);
-	if (undone->sites.failed)
-		return ss_fail_memory(err, "the copies");
-	if (undone->ns)
-		undone_report(undone);
-	return SS_OK;
-}
-
 static enum ss_status undone_copies_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct undone_copies undone = { .context = context };
-	struct ss_arena scratch;
-	enum ss_status status;
+	int64_t steps = context->steps->count;
 
-	if (!context->steps->count)
+	SS_TRY(ss_facts_ops(context->subject->facts, &undone.ops, err));
+	if (context->digest->device < 0)
+		SS_TRY(ss_facts_op_runs(context->subject->facts, &undone.runs, err));
+	SS_TRY(ss_code_places_make(&undone.sites, context, err));
+	if (!undone_classify_names(&undone))
+		return ss_fail_memory(err, "the copies");
+	if (!undone.copy_)
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = undone_find(&undone, &scratch, err);
-	ss_code_places_release(&undone.sites);
-	ss_arena_release(&scratch);
-	return status;
+	undone_walk_rows(&undone, false);
+	if (undone.pairs < (undone.sure == undone.pairs ? 1 : PAIRS_MIN) * steps)
+		return SS_OK;
+	undone_walk_rows(&undone, true);
+	if (!undone.runs)
+		undone_claim_kernels(&undone);
+	if (undone.ns)
+		undone_report(&undone);
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_undone_copies = {

@@ -51,7 +51,7 @@ struct unexplained_rest {
 	struct ss_cover taken; /* claimed time of threads, sorted */
 	uint32_t taken_at;     /* the first of them that has not ended */
 	bool on_device;
-	struct ss_code_places moments;
+	struct ss_code_places *moments;
 	uint32_t *first; /* per name: row of its first call */
 	int64_t sums[FIGURES];
 	int64_t loads;
@@ -94,7 +94,7 @@ static void rest_add_moment(void *context, uint32_t row, int64_t from_ns, int64_
 	}
 	if (ss_kind_is_call(slices->kind[row]))
 		rest->sums[CALLS_NS] = ss_ns_sum(rest->sums[CALLS_NS], ns);
-	ss_code_places_add(&rest->moments, slices->name[row], row, ns);
+	ss_code_places_add(rest->moments, slices->name[row], row, ns);
 }
 
 /* Adds a stretch of a thread that no rule claims. */
@@ -217,7 +217,7 @@ static void rest_add_excess(void *context, const struct ss_attribution_moment *m
 	if (moment->row == SS_NO_ROW)
 		ss_ns_add(&rest->sums[UNSEEN_NS], moment->excess_ns);
 	else
-		ss_code_places_add(&rest->moments, rest->trace->slices.name[moment->row],
+		ss_code_places_add(rest->moments, rest->trace->slices.name[moment->row],
 				   moment->row, moment->excess_ns);
 }
 
@@ -246,7 +246,7 @@ static enum ss_status rest_add_host(struct unexplained_rest *rest, struct ss_err
 static void rest_format_label(const struct unexplained_rest *rest, const struct ss_code_place *site,
 			      char *out)
 {
-	const struct ss_places *places = rest->moments.places;
+	const struct ss_places *places = rest->moments->places;
 	const char *name = ss_strings_text(&rest->trace->names, site->name);
 	const char *line = site->line ? ss_strings_text(&places->lines, site->line) : "";
 	const char *function = strstr(name, "): "), *address = strstr(name, " object at 0x");
@@ -262,9 +262,9 @@ static void rest_format_label(const struct unexplained_rest *rest, const struct 
 
 static void rest_report_sites(struct unexplained_rest *rest)
 {
-	ss_code_places_sort(&rest->moments);
-	for (uint32_t i = 0; i < rest->moments.count && i < 3; i++) {
-		const struct ss_code_place *site = &rest->moments.items[i];
+	ss_code_places_sort(rest->moments);
+	for (uint32_t i = 0; i < rest->moments->count && i < 3; i++) {
+		const struct ss_code_place *site = &rest->moments->items[i];
 		struct ss_fact fact = { site->weight_ns, 0, site->row };
 		char label[LABEL_MAX];
 
@@ -309,24 +309,24 @@ static void rest_report(struct unexplained_rest *rest)
 					: "{time} per step pass outside of all recorded events");
 }
 
-static bool rest_find_first_calls(struct unexplained_rest *rest, struct ss_arena *scratch)
+static bool rest_find_first_calls(struct unexplained_rest *rest)
 {
 	const struct ss_trace *trace = rest->trace;
 
-	rest->first = SS_ARENA_NEW(scratch, uint32_t, (size_t)trace->names.count + 1);
+	rest->first = SS_ARENA_NEW(rest->context->scratch, uint32_t,
+				   (size_t)trace->names.count + 1);
 	for (uint32_t row = trace->device_from; rest->first && row-- > 0;)
 		if (ss_kind_is_call(trace->slices.kind[row]))
 			rest->first[trace->slices.name[row]] = row;
 	return rest->first != NULL;
 }
 
-static enum ss_status rest_find(struct unexplained_rest *rest, struct ss_arena *scratch,
-				struct ss_error *err)
+static enum ss_status rest_find(struct unexplained_rest *rest, struct ss_error *err)
 {
 	struct ss_rule_context *context = rest->context;
 
-	SS_TRY(ss_code_places_init(&rest->moments, context, err));
-	if (!rest_find_first_calls(rest, scratch))
+	SS_TRY(ss_code_places_make(&rest->moments, context, err));
+	if (!rest_find_first_calls(rest))
 		return ss_fail_memory(err, "unexplained time");
 	if (rest->on_device) {
 		SS_TRY(rest_add_gaps(rest, err));
@@ -334,11 +334,9 @@ static enum ss_status rest_find(struct unexplained_rest *rest, struct ss_arena *
 		rest_note_blind(rest);
 		SS_TRY(rest_add_host(rest, err));
 	}
-	if (rest->moments.failed)
-		return ss_fail_memory(err, "unexplained time");
 	for (uint32_t i = 0; i < FIGURES; i++)
 		ss_rule_add_figure(context, i, (double)rest->sums[i]);
-	ss_rule_add_figure(context, LINES, rest->moments.places->has_lines);
+	ss_rule_add_figure(context, LINES, rest->moments->places->has_lines);
 	if (!rest->sums[REST_NS])
 		return SS_OK;
 	rest_report(rest);
@@ -350,16 +348,12 @@ static enum ss_status unexplained_time_look(struct ss_rule_context *context, str
 	struct unexplained_rest rest = { .context = context,
 					 .trace = context->trace,
 					 .on_device = context->digest->device >= 0 };
-	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!context->steps->count || context->graph->main == SS_NO_ROW)
+	if (context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = rest_find(&rest, &scratch, err);
-	ss_code_places_release(&rest.moments);
+	status = rest_find(&rest, err);
 	ss_cover_release(&rest.taken);
-	ss_arena_release(&scratch);
 	return status;
 }
 

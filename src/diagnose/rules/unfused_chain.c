@@ -32,7 +32,7 @@ enum chain_step { CHAIN_ENDS, CHAIN_SKIPS, CHAIN_LINKS };
 struct unfused_chains {
 	struct ss_rule_context *context;
 	const struct ss_works *works;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	struct chain_link links[CHAIN_MAX];
 	uint32_t count;
 };
@@ -105,58 +105,40 @@ static void chain_end(struct unfused_chains *chains)
 						     .low_ns = own_ns +
 							       3 * (task->own_ns - own_ns) / 4,
 						     .high_ns = own_ns }))
-			(void)ss_code_places_add(&chains->sites,
+			(void)ss_code_places_add(chains->sites,
 						 context->trace->slices.name[link->worker->row],
 						 link->worker->row, task->own_ns);
 	}
 	chains->count = 0;
 }
 
-static enum ss_status chains_find(struct unfused_chains *chains, struct ss_error *err)
+static enum ss_status unfused_chain_look(struct ss_rule_context *context, struct ss_error *err)
 {
-	struct ss_rule_context *context = chains->context;
+	struct unfused_chains chains = { .context = context };
 	const struct ss_graph *graph = context->graph;
 	struct chain_link next;
 	enum chain_step step;
 
+	SS_TRY(ss_facts_works(context->subject->facts, &chains.works, err));
+	SS_TRY(ss_code_places_make(&chains.sites, context, err));
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		if (!ss_task_on_device(graph->tasks[i].kind))
 			continue;
 		step = graph->tasks[i].step == SS_NO_STEP ? CHAIN_ENDS
-							  : chain_read_link(chains, i, &next);
-		if (step == CHAIN_ENDS || (step == CHAIN_LINKS && !chain_goes_on(chains, &next)))
-			chain_end(chains);
+							  : chain_read_link(&chains, i, &next);
+		if (step == CHAIN_ENDS || (step == CHAIN_LINKS && !chain_goes_on(&chains, &next)))
+			chain_end(&chains);
 		if (step == CHAIN_LINKS)
-			chains->links[chains->count++] = next;
+			chains.links[chains.count++] = next;
 	}
-	chain_end(chains);
-	if (chains->sites.failed)
-		return ss_fail_memory(err, "chains of operators");
-	if (!chains->sites.count)
+	chain_end(&chains);
+	if (!chains.sites->count)
 		return SS_OK;
-	ss_code_places_sort(&chains->sites);
-	for (uint32_t i = 0; i < chains->sites.count; i++)
-		ss_rule_add_evidence(
-			context, ss_code_place_fact(&chains->sites.items[i]),
-			"%s beside others of its size: {time} per step ({count} times)",
-			ss_strings_text(&context->trace->names, chains->sites.items[i].name));
+	ss_code_places_report(chains.sites, UINT32_MAX,
+			      "%s beside others of its size: {time} per step ({count} times)");
 	ss_rule_set_confidence(context, SS_CONFIDENCE_LOW,
 			       "we assume that each operator reads what the one before wrote");
 	return SS_OK;
-}
-
-static enum ss_status unfused_chain_look(struct ss_rule_context *context, struct ss_error *err)
-{
-	struct unfused_chains chains = { .context = context };
-	enum ss_status status;
-
-	if (!context->steps->count || context->digest->device < 0)
-		return SS_OK;
-	SS_TRY(ss_facts_works(context->subject->facts, &chains.works, err));
-	SS_TRY(ss_code_places_init(&chains.sites, context, err));
-	status = chains_find(&chains, err);
-	ss_code_places_release(&chains.sites);
-	return status;
 }
 
 static const struct ss_rule_fix by_kind[] = {
@@ -180,5 +162,6 @@ const struct ss_rule ss_rule_unfused_chain = {
 	.why = "networks without a compiler spend up to a fifth of a step on it, and compilers "
 	       "bring their own trouble",
 	.facts = SS_FACT_WORKS,
+	.needs_device = true,
 	.look = unfused_chain_look,
 };

@@ -96,11 +96,11 @@ static uint32_t gradient_pass_at(const struct ss_gradients *gradients, int64_t m
 }
 
 /* Claims the searches, and checks whether each pass made a gradient for every parameter. */
-static bool unused_check_rows(struct unused_search *search, struct ss_arena *scratch)
+static bool unused_check_rows(struct unused_search *search)
 {
 	const struct ss_trace *trace = search->context->trace;
 	uint32_t passes = search->gradients->pass_count;
-	uint32_t *made = SS_ARENA_NEW(scratch, uint32_t, (size_t)passes + 1);
+	uint32_t *made = SS_ARENA_NEW(search->context->scratch, uint32_t, (size_t)passes + 1);
 
 	if (!made)
 		return false;
@@ -184,27 +184,18 @@ static void unused_report(struct unused_search *search)
 static enum ss_status unused_parameters_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct unused_search search = { .context = context, .row = SS_NO_ROW, .parameters = -1 };
-	struct ss_arena scratch;
-	enum ss_status status = SS_OK;
 
-	if (!context->steps->count)
+	if (!SS_ALLOC(context->scratch, search.parts, (size_t)context->trace->names.count + 1))
+		return ss_fail_memory(err, "the search for unused parameters");
+	if (!unused_classify_names(&search))
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	search.parts = SS_ARENA_NEW(&scratch, uint8_t, (size_t)context->trace->names.count + 1);
-	if (!search.parts) {
-		status = ss_fail_memory(err, "the search for unused parameters");
-	} else if (unused_classify_names(&search)) {
-		status = ss_rule_gradients(context, &search.gradients, err);
-		if (status == SS_OK) {
-			unused_claim_maps(&search);
-			if (!unused_check_rows(&search, &scratch))
-				status = ss_fail_memory(err, "the search for unused parameters");
-			else if (search.searches)
-				unused_report(&search);
-		}
-	}
-	ss_arena_release(&scratch);
-	return status;
+	SS_TRY(ss_rule_gradients(context, &search.gradients, err));
+	unused_claim_maps(&search);
+	if (!unused_check_rows(&search))
+		return ss_fail_memory(err, "the search for unused parameters");
+	if (search.searches)
+		unused_report(&search);
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_unused_parameters = {

@@ -43,7 +43,7 @@ struct validation {
 	const uint8_t *side_work; /* enum ss_side_work, per name */
 	uint8_t *heavy;           /* per name: 1 an operator of a forward pass, 2 none */
 	struct ss_removed_ranges wholes;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	uint8_t *steps; /* per step: it has such a stretch */
 	struct validation_stretch *stretches;
 	uint32_t count, capacity;
@@ -87,10 +87,10 @@ static void validation_find_by_name(struct validation *v)
 			continue;
 		gone_ns = ss_removed_ranges_claim(&v->wholes, row, slices->start_ns[row], to_ns);
 		if (gone_ns)
-			ss_code_places_add(&v->sites, slices->name[row], row, gone_ns);
+			ss_code_places_add(v->sites, slices->name[row], row, gone_ns);
 		row = ss_cpu_row_last(v->trace, row);
 	}
-	v->is_named = v->sites.count;
+	v->is_named = v->sites->count;
 }
 
 /* --- by what is computed ---------------------------------------------------------------- */
@@ -117,8 +117,7 @@ static uint32_t validation_top_operator(const struct validation *v, uint32_t row
 
 static bool validation_add_stretch(struct validation *v, const struct validation_stretch *stretch)
 {
-	if (!ss_memory_reserve(v->context->memory, (void **)&v->stretches, &v->capacity,
-			       (size_t)v->count + 1, sizeof(*v->stretches)))
+	if (!SS_ARENA_GROW(v->context->scratch, v->stretches, v->capacity, v->count))
 		return false;
 	v->stretches[v->count++] = *stretch;
 	return true;
@@ -247,7 +246,7 @@ static bool validation_find_by_work(struct validation *v)
 		gone_ns = ss_removed_ranges_claim(&v->wholes, row, stretch->from_ns,
 						  stretch->to_ns);
 		if (gone_ns)
-			ss_code_places_add(&v->sites, around == SS_NO_ROW ? 0 : slices->name[row],
+			ss_code_places_add(v->sites, around == SS_NO_ROW ? 0 : slices->name[row],
 					   row, gone_ns);
 	}
 	return true;
@@ -259,9 +258,9 @@ static void validation_report(struct validation *v)
 {
 	struct ss_rule_context *context = v->context;
 
-	ss_code_places_sort(&v->sites);
-	for (uint32_t i = 0; i < v->sites.count && i < 4; i++) {
-		const struct ss_code_place *site = &v->sites.items[i];
+	ss_code_places_sort(v->sites);
+	for (uint32_t i = 0; i < v->sites->count && i < 4; i++) {
+		const struct ss_code_place *site = &v->sites->items[i];
 
 		if (site->name)
 			ss_rule_add_evidence(
@@ -284,50 +283,34 @@ static void validation_report(struct validation *v)
 	ss_rule_add_figure(context, 0, v->is_named ? 1 : 0);
 }
 
-static enum ss_status validation_find(struct validation *v, struct ss_arena *scratch,
-				      struct ss_error *err)
-{
-	struct ss_rule_context *context = v->context;
-	bool whole = true;
-
-	SS_TRY(ss_facts_phases(context->subject->facts, &v->phases, err));
-	SS_TRY(ss_facts_training(context->subject->facts, &v->training, err));
-	SS_TRY(ss_facts_ops(context->subject->facts, &v->ops, err));
-	if (!v->training->trains)
-		return SS_OK;
-	SS_TRY(ss_code_places_init(&v->sites, context, err));
-	v->side_work = ss_rule_side_work(context);
-	v->heavy = SS_ARENA_NEW(scratch, uint8_t, (size_t)v->trace->names.count + 1);
-	v->steps = SS_ARENA_NEW(scratch, uint8_t, (size_t)v->trace->steps.count + 1);
-	if (!v->side_work || !v->heavy || !v->steps ||
-	    !ss_removed_ranges_init(&v->wholes, context, scratch))
-		return ss_fail_memory(err, "validation");
-	validation_find_by_name(v);
-	/* without a name, only links to backward show whether a forward pass is trained */
-	if (!v->is_named && v->training->has_links)
-		whole = validation_find_by_work(v);
-	if (!whole || v->sites.failed)
-		return ss_fail_memory(err, "validation");
-	ss_removed_ranges_claim_device(&v->wholes);
-	if (v->sites.count)
-		validation_report(v);
-	return SS_OK;
-}
-
 static enum ss_status validation_in_loop_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct validation v = { .context = context, .trace = context->trace };
-	struct ss_arena scratch;
-	enum ss_status status;
+	bool whole = true;
 
-	if (!context->steps->count || context->graph->main == SS_NO_ROW)
+	if (context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = validation_find(&v, &scratch, err);
-	ss_memory_free(context->memory, v.stretches, v.capacity * sizeof(*v.stretches));
-	ss_code_places_release(&v.sites);
-	ss_arena_release(&scratch);
-	return status;
+	SS_TRY(ss_facts_phases(context->subject->facts, &v.phases, err));
+	SS_TRY(ss_facts_training(context->subject->facts, &v.training, err));
+	SS_TRY(ss_facts_ops(context->subject->facts, &v.ops, err));
+	if (!v.training->trains)
+		return SS_OK;
+	SS_TRY(ss_code_places_make(&v.sites, context, err));
+	v.side_work = ss_rule_side_work(context);
+	v.heavy = SS_ARENA_NEW(context->scratch, uint8_t, (size_t)v.trace->names.count + 1);
+	v.steps = SS_ARENA_NEW(context->scratch, uint8_t, (size_t)v.trace->steps.count + 1);
+	if (!v.side_work || !v.heavy || !v.steps || !ss_removed_ranges_init(&v.wholes, context))
+		return ss_fail_memory(err, "validation");
+	validation_find_by_name(&v);
+	/* without a name, only links to backward show whether a forward pass is trained */
+	if (!v.is_named && v.training->has_links)
+		whole = validation_find_by_work(&v);
+	if (!whole)
+		return ss_fail_memory(err, "validation");
+	ss_removed_ranges_claim_device(&v.wholes);
+	if (v.sites->count)
+		validation_report(&v);
+	return SS_OK;
 }
 
 /* Without a name it may be something else, such as sampling. */

@@ -54,7 +54,7 @@ struct restart_search {
 	uint8_t *names; /* per name */
 	struct loader_restart *items;
 	uint32_t count, capacity;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	bool has_frames, failed;
 };
 
@@ -95,9 +95,9 @@ static uint32_t restart_iterator_around(const struct restart_search *finder, uin
 
 static void restart_add(struct restart_search *finder, struct loader_restart restart)
 {
-	if (!ss_memory_reserve(finder->context->memory, (void **)&finder->items, &finder->capacity,
-			       (size_t)finder->count + 1, sizeof(*finder->items)))
-		finder->failed = true;
+	if (!SS_ARENA_GROW(finder->context->scratch, finder->items, finder->capacity,
+			   finder->count))
+		finder->context->failed = true;
 	else
 		finder->items[finder->count++] = restart;
 }
@@ -123,7 +123,7 @@ static void restart_find_all(struct restart_search *finder)
 	int64_t until_ns = INT64_MIN, between_ns = 0;
 	bool any = false; /* a batch was taken before */
 
-	for (uint32_t row = track->first_row; row < end && !finder->failed; row++) {
+	for (uint32_t row = track->first_row; row < end && !finder->context->failed; row++) {
 		enum ss_kind kind = slices->kind[row];
 
 		if (slices->start_ns[row] < until_ns)
@@ -224,65 +224,44 @@ static int64_t restart_claim_others(struct restart_search *finder,
 	return gone_ns;
 }
 
-static enum ss_status restart_find(struct restart_search *finder, struct ss_arena *scratch,
-				   struct ss_error *err)
+static enum ss_status worker_restart_look(struct ss_rule_context *context, struct ss_error *err)
 {
-	struct ss_rule_context *context = finder->context;
-	const struct ss_trace *trace = finder->trace;
+	struct restart_search finder = { .context = context, .trace = context->trace };
+	const struct ss_trace *trace = finder.trace;
 	int64_t ready_ns;
 
-	SS_TRY(ss_code_places_init(&finder->sites, context, err));
-	SS_TRY(ss_facts_phases(context->subject->facts, &finder->phases, err));
-	finder->names = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
-	if (!finder->names)
+	if (context->graph->main == SS_NO_ROW)
+		return SS_OK;
+	SS_TRY(ss_code_places_make(&finder.sites, context, err));
+	SS_TRY(ss_facts_phases(context->subject->facts, &finder.phases, err));
+	if (!SS_ALLOC(context->scratch, finder.names, (size_t)trace->names.count + 1))
 		return ss_fail_memory(err, "the workers of the DataLoader");
 	for (uint32_t i = 0; i < trace->names.count; i++)
-		finder->names[i] = restart_name_kind(ss_strings_text(&trace->names, i));
-	restart_find_all(finder);
-	ready_ns = finder->count ? restart_ready_ns(finder) : 0;
-	for (uint32_t i = 0; i < finder->count; i++) {
-		const struct loader_restart *restart = &finder->items[i];
+		finder.names[i] = restart_name_kind(ss_strings_text(&trace->names, i));
+	restart_find_all(&finder);
+	ready_ns = finder.count ? restart_ready_ns(&finder) : 0;
+	for (uint32_t i = 0; i < finder.count; i++) {
+		const struct loader_restart *restart = &finder.items[i];
 		uint32_t row = restart->iterator != SS_NO_ROW ? restart->iterator : restart->first;
 		int64_t gone_ns;
 
 		if (ss_step_at(trace, trace->slices.start_ns[restart->first]) == SS_NO_ROW)
 			continue;
-		gone_ns = restart_claim(finder, restart, ready_ns);
-		gone_ns = ss_ns_sum(gone_ns, restart_claim_others(finder, restart, ready_ns));
+		gone_ns = restart_claim(&finder, restart, ready_ns);
+		gone_ns = ss_ns_sum(gone_ns, restart_claim_others(&finder, restart, ready_ns));
 		if (gone_ns)
-			ss_code_places_add(&finder->sites, 0, row, gone_ns);
+			ss_code_places_add(finder.sites, 0, row, gone_ns);
 	}
-	if (finder->failed || finder->sites.failed)
-		return ss_fail_memory(err, "the workers of the DataLoader");
-	ss_code_places_sort(&finder->sites);
-	for (uint32_t i = 0; i < finder->sites.count && i < 3; i++)
-		ss_rule_add_evidence(
-			context, ss_code_place_fact(&finder->sites.items[i]),
-			"the DataLoader spends {time} per step on stopping and starting "
-			"worker processes ({count} times per step)");
-	if (finder->sites.count)
+	ss_code_places_report(finder.sites, 3,
+			      "the DataLoader spends {time} per step on stopping and starting "
+			      "worker processes ({count} times per step)");
+	if (finder.sites->count)
 		ss_rule_set_confidence(
-			context, finder->has_frames ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
-			finder->has_frames ? "the trace shows that processes are started"
-					   : "two calls of __next__ with a pause between them look "
-					     "like a restart; the restart itself is not recorded");
+			context, finder.has_frames ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
+			finder.has_frames ? "the trace shows that processes are started"
+					  : "two calls of __next__ with a pause between them look "
+					    "like a restart; the restart itself is not recorded");
 	return SS_OK;
-}
-
-static enum ss_status worker_restart_look(struct ss_rule_context *context, struct ss_error *err)
-{
-	struct restart_search finder = { .context = context, .trace = context->trace };
-	struct ss_arena scratch;
-	enum ss_status status;
-
-	if (!context->steps->count || context->graph->main == SS_NO_ROW)
-		return SS_OK;
-	ss_arena_init(&scratch, context->memory);
-	status = restart_find(&finder, &scratch, err);
-	ss_memory_free(context->memory, finder.items, finder.capacity * sizeof(*finder.items));
-	ss_code_places_release(&finder.sites);
-	ss_arena_release(&scratch);
-	return status;
 }
 
 const struct ss_rule ss_rule_worker_restart = {

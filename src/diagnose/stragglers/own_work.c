@@ -27,9 +27,9 @@ enum { FRAME_NEW = 0, FRAME_OTHER, FRAME_OWN };
 
 struct function_finder {
 	struct ss_rule_context *look;
-	struct ss_code_places sites; /* time outside of operators */
-	struct ss_code_places whole; /* and with them */
-	uint8_t *kinds;              /* per name */
+	struct ss_code_places *sites; /* time outside of operators */
+	struct ss_code_places *whole; /* and with them */
+	uint8_t *kinds;               /* per name */
 };
 
 #define OUTSIDE " takes {time} per step outside of operators"
@@ -68,10 +68,10 @@ static void add_function_time(void *context, uint32_t row, int64_t from_ns, int6
 			return;
 		in_operator |= trace->slices.kind[row] == SS_KIND_OP;
 		if (is_program_function(finder, row)) {
-			ss_code_places_add(&finder->whole, trace->slices.name[row], row,
+			ss_code_places_add(finder->whole, trace->slices.name[row], row,
 					   to_ns - from_ns);
 			if (!in_operator)
-				ss_code_places_add(&finder->sites, trace->slices.name[row], row,
+				ss_code_places_add(finder->sites, trace->slices.name[row], row,
 						   to_ns - from_ns);
 			return;
 		}
@@ -100,38 +100,23 @@ static void add_longest_functions(struct function_finder *finder, struct ss_code
 }
 
 /* Sums the time of each function over the steps. */
-static enum ss_status find_functions(struct function_finder *finder, struct ss_arena *scratch,
-				     struct ss_error *err)
-{
-	struct ss_rule_context *look = finder->look;
-
-	if (!SS_ALLOC(scratch, finder->kinds, (size_t)look->trace->names.count + 1))
-		return ss_fail_memory(err, "the functions of a rank");
-	SS_TRY(ss_code_places_init(&finder->sites, look, err));
-	SS_TRY(ss_code_places_init(&finder->whole, look, err));
-	for (uint32_t i = 0; i < look->steps->count; i++)
-		ss_cpu_visit_time(look->trace, look->graph->main, look->steps->items[i],
-				  add_function_time, finder);
-	if (finder->sites.failed || finder->whole.failed)
-		return ss_fail_memory(err, "the functions of a rank");
-	add_longest_functions(finder, &finder->sites, false);
-	add_longest_functions(finder, &finder->whole, true);
-	return SS_OK;
-}
-
 enum ss_status ss_straggler_collect_functions(struct ss_rule_context *look, struct ss_error *err)
 {
 	struct function_finder finder = { .look = look };
-	SS_SCRATCH(scratch, look->memory);
-	enum ss_status status;
 
 	if (look->digest->device >= 0 || !look->digest->arrival_count ||
 	    look->graph->main == SS_NO_ROW)
 		return SS_OK;
-	status = find_functions(&finder, &scratch, err);
-	ss_code_places_release(&finder.sites);
-	ss_code_places_release(&finder.whole);
-	return status;
+	if (!SS_ALLOC(look->scratch, finder.kinds, (size_t)look->trace->names.count + 1))
+		return ss_fail_memory(err, "the functions of a rank");
+	SS_TRY(ss_code_places_make(&finder.sites, look, err));
+	SS_TRY(ss_code_places_make(&finder.whole, look, err));
+	for (uint32_t i = 0; i < look->steps->count; i++)
+		ss_cpu_visit_time(look->trace, look->graph->main, look->steps->items[i],
+				  add_function_time, &finder);
+	add_longest_functions(&finder, finder.sites, false);
+	add_longest_functions(&finder, finder.whole, true);
+	return SS_OK;
 }
 
 /* --- all ranks ------------------------------------------------------------------------ */

@@ -17,7 +17,7 @@ struct slow_search {
 	struct ss_rule_context *context;
 	const struct ss_slow_work_kind *kind;
 	struct ss_reachable reachable;
-	struct ss_code_places sites;
+	struct ss_code_places *sites;
 	struct slow_sum *sums; /* by the numbers of the places */
 	uint32_t capacity;
 	int64_t worst_ns;
@@ -50,17 +50,16 @@ static void slow_add_place(struct slow_search *search, const struct ss_worker *w
 			   int64_t own_ns, double reach_ns)
 {
 	const struct ss_slices *slices = &search->context->trace->slices;
-	uint32_t known = search->sites.count;
-	uint32_t id = ss_code_places_add(&search->sites, slices->name[worker->row], worker->row,
+	uint32_t known = search->sites->count;
+	uint32_t id = ss_code_places_add(search->sites, slices->name[worker->row], worker->row,
 					 own_ns);
 
-	if (search->sites.failed ||
-	    !ss_memory_reserve(search->context->memory, (void **)&search->sums, &search->capacity,
-			       search->sites.count, sizeof(*search->sums))) {
-		search->sites.failed = true;
+	if (id == SS_NO_ID ||
+	    !SS_ARENA_GROW(search->context->scratch, search->sums, search->capacity, id)) {
+		search->context->failed = true;
 		return;
 	}
-	if (search->sites.count > known)
+	if (search->sites->count > known)
 		search->sums[id] = (struct slow_sum){ 0 };
 	search->sums[id].now_ns += (double)own_ns;
 	search->sums[id].reach_ns += reach_ns;
@@ -102,9 +101,9 @@ static void slow_report(struct slow_search *search)
 {
 	struct ss_rule_context *context = search->context;
 
-	ss_code_places_sort(&search->sites);
-	for (uint32_t i = 0; i < search->sites.count; i++) {
-		const struct ss_code_place *site = &search->sites.items[i];
+	ss_code_places_sort(search->sites);
+	for (uint32_t i = 0; i < search->sites->count; i++) {
+		const struct ss_code_place *site = &search->sites->items[i];
 		const struct slow_sum *sum = &search->sums[site->id];
 		/* tens of percent: ranks differ a little */
 		unsigned tenths = sum->now_ns > 0
@@ -134,25 +133,21 @@ enum ss_status ss_slow_work_look(struct ss_rule_context *context,
 	struct slow_search search = { .context = context, .kind = kind, .worst = SS_NO_ROW };
 	const struct ss_graph *graph = context->graph;
 	const struct ss_works *works;
-	enum ss_status status;
 
 	*worst = SS_NO_ROW;
-	if (!context->steps->count || context->digest->device < 0)
+	if (context->digest->device < 0)
 		return SS_OK;
 	SS_TRY(ss_facts_works(context->subject->facts, &works, err));
 	ss_reachable_init(&search.reachable, works, ss_slow_work_device(context));
 	/* the file's own rates are no ceiling */
 	if (kind->is_all && !search.reachable.is_published)
 		return SS_OK;
-	SS_TRY(ss_code_places_init(&search.sites, context, err));
+	SS_TRY(ss_code_places_make(&search.sites, context, err));
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
 			slow_check_kernel(&search, i);
-	status = search.sites.failed ? ss_fail_memory(err, "the kernels") : SS_OK;
-	if (status == SS_OK && search.sites.count)
+	if (search.sites->count)
 		slow_report(&search);
 	*worst = search.worst;
-	ss_memory_free(context->memory, search.sums, search.capacity * sizeof(*search.sums));
-	ss_code_places_release(&search.sites);
-	return status;
+	return SS_OK;
 }
