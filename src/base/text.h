@@ -79,6 +79,22 @@ static inline bool ss_char_is_hex(char letter)
 	return ss_char_hex_value(letter) >= 0;
 }
 
+/* Reads exactly `digits` hexadecimal digits. */
+static inline bool ss_chars_read_hex(const char *at, const char *end, int digits, uint32_t *out)
+{
+	*out = 0;
+	if (end - at < digits)
+		return false;
+	for (int i = 0; i < digits; i++) {
+		int digit = ss_char_hex_value(at[i]);
+
+		if (digit < 0)
+			return false;
+		*out = *out << 4 | (uint32_t)digit;
+	}
+	return true;
+}
+
 /* --- parts of a text: with its length, or of a string that ends with NUL ----------------- */
 
 static inline bool ss_text_begins_with(const char *text, size_t length, const char *begin)

@@ -258,3 +258,19 @@ void output_tell_cut(FILE *to, uint32_t cut)
 		fprintf(to, "Warning: %u files are truncated or damaged: events are missing.\n",
 			cut);
 }
+
+const char *output_path_below(const struct arguments *arguments, const struct ss_path *path)
+{
+	const char *slash = strrchr(path->path, '/');
+
+	for (size_t i = 0; path->from_folder && i < arguments->path_count; i++) {
+		size_t length = strlen(arguments->paths[i]);
+
+		while (length && arguments->paths[i][length - 1] == '/')
+			length--;
+		if (strncmp(path->path, arguments->paths[i], length) == 0 &&
+		    path->path[length] == '/')
+			return path->path + length + strspn(path->path + length, "/");
+	}
+	return slash ? slash + 1 : path->path;
+}

@@ -14,6 +14,8 @@
 #include "base/system/new_file.h"
 #include "cli/command.h"
 
+struct ss_path; /* api/find_files.h */
+
 /* Some writers deliver one word at a time. */
 #define OUTPUT_BUFFER 65536
 
@@ -94,6 +96,9 @@ int show_begin(const char *what, const struct arguments *arguments,
 /* Writes the library's output, or prints its error; returns the exit code. */
 int show_end(const char *what, enum ss_status status, struct shown *shown, struct ss_text *out,
 	     const struct ss_error *err);
+
+/* The path relative to the folder that the user gave; otherwise only the name. */
+const char *output_path_below(const struct arguments *arguments, const struct ss_path *path);
 
 #define BYTES_WORDS 32
 

@@ -6,17 +6,8 @@
  * than clients wait is answered by the first thread: what it needs is still being loaded, and the
  * client is to call again. The work goes on, and the same call gets its result.
  */
-#include <time.h>
-
+#include "base/system/clock.h"
 #include "mcp/parts.h"
-
-static int64_t mcp_clock_ns(void)
-{
-	struct timespec time = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
 
 enum ss_status mcp_open(const struct mcp_host *host, struct mcp **out, struct ss_error *err)
 {
@@ -73,7 +64,7 @@ bool mcp_queue(struct mcp *mcp, struct mcp_call *call)
 {
 	bool has_room;
 
-	call->begin_ns = mcp_clock_ns();
+	call->begin_ns = ss_clock_ns();
 	ss_gate_lock(mcp->gate);
 	has_room = mcp->count < MCP_CALLS_MAX && !mcp->is_over;
 	if (has_room) {
@@ -150,7 +141,7 @@ static void mcp_answer_late(struct mcp *mcp, struct mcp_call *call)
 
 void mcp_tick(struct mcp *mcp)
 {
-	int64_t before_ns = mcp_clock_ns() - mcp->host.patience_ns;
+	int64_t before_ns = ss_clock_ns() - mcp->host.patience_ns;
 
 	ss_gate_lock(mcp->gate);
 	for (struct mcp_call *call = mcp->first; call; call = call->next)

@@ -12,29 +12,19 @@
 /* A launch takes 5 to 10 us, some 30 on a busy host: a longer call was waiting. */
 #define STUCK_NS_MIN 50000
 
+static bool row_is_stuck(const void *context, uint32_t row)
+{
+	const struct ss_slices *slices = &((const struct ss_trace *)context)->slices;
+
+	return ss_kind_is_call(slices->kind[row]) && slices->dur_ns[row] >= STUCK_NS_MIN;
+}
+
 bool ss_digest_subtract_blocked(struct ss_cover *set, const struct ss_trace *trace,
 				struct ss_memory *memory)
 {
-	const struct ss_slices *slices = &trace->slices;
-	struct ss_cover_pile pile = { 0 };
 	SS_COVER(all, memory);
 
-	for (uint32_t i = 0; i < trace->track_count; i++) {
-		const struct ss_track *track = &trace->tracks[i];
-		struct ss_cover stuck;
-
-		if (track->class == SS_TRACK_DEVICE)
-			continue;
-		ss_cover_init(&stuck, memory);
-		for (uint32_t row = track->first_row; row < track->first_row + track->row_count;
-		     row++)
-			if (ss_kind_is_call(slices->kind[row]) &&
-			    slices->dur_ns[row] >= STUCK_NS_MIN)
-				ss_cover_add(&stuck, slices->start_ns[row],
-					     ss_slice_end(slices, row));
-		ss_cover_pile_add(&pile, &stuck);
-	}
-	ss_cover_pile_finish(&pile, &all);
+	ss_cover_rows(&all, trace, ~(1u << SS_TRACK_DEVICE), row_is_stuck, trace);
 	if (all.failed)
 		return false;
 	ss_cover_subtract(set, &all);

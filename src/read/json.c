@@ -219,31 +219,17 @@ enum ss_json_result ss_json_item(struct ss_json *json, bool first, bool *more)
 	return SS_JSON_OK;
 }
 
-static bool json_hex_unit(const char *at, const char *end, uint32_t *out)
-{
-	*out = 0;
-	if (end - at < 4)
-		return false;
-	for (int i = 0; i < 4; i++) {
-		int digit = ss_char_hex_value(at[i]);
-
-		if (digit < 0)
-			return false;
-		*out = *out << 4 | (uint32_t)digit;
-	}
-	return true;
-}
-
 /* Writes the \u escape whose digits begin at *at and skips it; 0 when it is not one. */
 static size_t unescape_unicode(const char **at, const char *end, char *out)
 {
 	uint32_t high, low;
 
-	if (!json_hex_unit(*at, end, &high))
+	if (!ss_chars_read_hex(*at, end, 4, &high))
 		return 0;
 	*at += 4;
 	if (high >= 0xd800 && high < 0xdc00 && end - *at >= 6 && (*at)[0] == '\\' &&
-	    (*at)[1] == 'u' && json_hex_unit(*at + 2, end, &low) && low >= 0xdc00 && low < 0xe000) {
+	    (*at)[1] == 'u' && ss_chars_read_hex(*at + 2, end, 4, &low) && low >= 0xdc00 &&
+	    low < 0xe000) {
 		*at += 6;
 		high = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 	}
@@ -263,7 +249,8 @@ bool ss_json_has_wild_escape(const struct ss_json_span *span)
 			continue;
 		at++;
 		if (at == end || *at == '\0' ||
-		    (*at == 'u' ? !json_hex_unit(at + 1, end, &unit) : !strchr(escapes_from, *at)))
+		    (*at == 'u' ? !ss_chars_read_hex(at + 1, end, 4, &unit)
+				: !strchr(escapes_from, *at)))
 			return true;
 	}
 	return false;

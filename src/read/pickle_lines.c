@@ -9,22 +9,6 @@
 #include "read/number.h"
 #include "read/pickle_machine.h"
 
-/* Reads exactly `digits` hexadecimal digits. */
-static bool line_read_hex(const char *at, const char *end, int digits, uint32_t *out)
-{
-	*out = 0;
-	if (end - at < digits)
-		return false;
-	for (int i = 0; i < digits; i++) {
-		int digit = ss_char_hex_value(at[i]);
-
-		if (digit < 0)
-			return false;
-		*out = *out << 4 | (uint32_t)digit;
-	}
-	return true;
-}
-
 /* Python's raw-unicode-escape: Latin-1, and escapes of four or eight digits. */
 static size_t line_read_unicode(const char *at, const char *end, char *out)
 {
@@ -36,7 +20,7 @@ static size_t line_read_unicode(const char *at, const char *end, char *out)
 
 		if (*at == '\\' && end - at > 1)
 			digits = at[1] == 'u' ? 4 : at[1] == 'U' ? 8 : 0;
-		if (digits && line_read_hex(at + 2, end, digits, &point))
+		if (digits && ss_chars_read_hex(at + 2, end, digits, &point))
 			at += 2 + digits;
 		else
 			at++;
@@ -52,7 +36,7 @@ static const char *line_read_escape(const char *at, const char *end, char **to)
 	const char *letter = memchr(letters, *at, sizeof(letters) - 1);
 	uint32_t byte = 0;
 
-	if (*at == 'x' && line_read_hex(at + 1, end, 2, &byte)) {
+	if (*at == 'x' && ss_chars_read_hex(at + 1, end, 2, &byte)) {
 		*(*to)++ = (char)byte;
 		return at + 3;
 	}

@@ -51,30 +51,15 @@ static void phase_paint_thread(const struct ss_phases *phases, struct ss_cover *
 		phase_paint_row(&painter, open, INT64_MAX);
 }
 
-/* Moments of backward on the other threads of the process. */
-static void phase_other_backward(const struct ss_phases *phases, struct ss_cover *out)
+/* Whether the row is part of backward on another thread of the process. */
+static bool phase_is_other_backward(const void *context, uint32_t row)
 {
-	const struct ss_trace *trace = phases->trace;
-	struct ss_cover_pile pile = { 0 };
-	SS_COVER(thread, out->memory);
+	const struct ss_phases *phases = context;
+	const struct ss_track *main = &phases->trace->tracks[phases->main];
+	const struct ss_track *own = &phases->trace->tracks[phases->trace->slices.track[row]];
 
-	for (uint32_t i = 0; i < trace->track_count; i++) {
-		const struct ss_track *track = &trace->tracks[i];
-
-		if (track->class != SS_TRACK_HOST || i == phases->main ||
-		    track->pid != trace->tracks[phases->main].pid ||
-		    track->pid_text != trace->tracks[phases->main].pid_text)
-			continue;
-		for (uint32_t k = 0; k < track->row_count; k++) {
-			uint32_t row = track->first_row + k;
-
-			if (phases->phase[row] == SS_PHASE_BACKWARD)
-				ss_cover_add(&thread, trace->slices.start_ns[row],
-					     ss_slice_end(&trace->slices, row));
-		}
-		ss_cover_pile_add(&pile, &thread);
-	}
-	ss_cover_pile_finish(&pile, out);
+	return phases->phase[row] == SS_PHASE_BACKWARD && own != main && own->pid == main->pid &&
+	       own->pid_text == main->pid_text;
 }
 
 /* The moments of each phase; false: no memory. Release them either way. */
@@ -88,7 +73,7 @@ static bool phase_paint_host(const struct ss_phases *phases, struct ss_cover set
 		ss_cover_init(&sets[i], memory);
 	phase_paint_thread(phases, sets);
 	/* where the main thread does nothing else, it waits for those of autograd */
-	phase_other_backward(phases, &waits);
+	ss_cover_rows(&waits, phases->trace, 1u << SS_TRACK_HOST, phase_is_other_backward, phases);
 	for (int i = 0; i < SS_PHASE_OTHER; i++)
 		ss_cover_subtract(&waits, &sets[i]);
 	ss_cover_unite(&sets[SS_PHASE_BACKWARD], &waits);

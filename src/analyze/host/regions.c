@@ -198,29 +198,25 @@ enum ss_status ss_regions_init(struct ss_regions *regions, const struct ss_trace
 
 /* --- by step: a row belongs to the step in which it starts, a kernel to that of its launch  */
 
+struct region_of_kind {
+	const struct ss_regions *regions;
+	enum ss_compiled kind;
+};
+
+static bool region_is_of_kind(const void *context, uint32_t row)
+{
+	const struct region_of_kind *wanted = context;
+
+	return ss_region_kind(wanted->regions, row) == wanted->kind;
+}
+
 /* Moments in which a thread ran code of this kind. */
 static bool region_cover_of_kind(const struct ss_regions *regions, enum ss_compiled kind,
 				 struct ss_cover *out)
 {
-	const struct ss_trace *trace = regions->trace;
-	struct ss_cover_pile pile = { 0 };
-	SS_COVER(thread, out->memory);
+	struct region_of_kind wanted = { regions, kind };
 
-	for (uint32_t i = 0; i < trace->track_count; i++) {
-		const struct ss_track *track = &trace->tracks[i];
-
-		if (track->class != SS_TRACK_HOST)
-			continue;
-		for (uint32_t k = 0; k < track->row_count; k++) {
-			uint32_t row = track->first_row + k;
-
-			if (ss_region_kind(regions, row) == kind)
-				ss_cover_add(&thread, trace->slices.start_ns[row],
-					     ss_slice_end(&trace->slices, row));
-		}
-		ss_cover_pile_add(&pile, &thread);
-	}
-	ss_cover_pile_finish(&pile, out);
+	ss_cover_rows(out, regions->trace, 1u << SS_TRACK_HOST, region_is_of_kind, &wanted);
 	return !out->failed;
 }
 

@@ -119,6 +119,27 @@ void ss_cover_pile_finish(struct ss_cover_pile *pile, struct ss_cover *out)
 	}
 }
 
+void ss_cover_rows(struct ss_cover *out, const struct ss_trace *trace, uint32_t classes,
+		   bool (*wants)(const void *context, uint32_t row), const void *context)
+{
+	struct ss_cover_pile pile = { 0 };
+	SS_COVER(own, out->memory);
+
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		if (!(classes >> track->class & 1))
+			continue;
+		for (uint32_t row = track->first_row; row < track->first_row + track->row_count;
+		     row++)
+			if (wants(context, row))
+				ss_cover_add(&own, trace->slices.start_ns[row],
+					     ss_slice_end(&trace->slices, row));
+		ss_cover_pile_add(&pile, &own);
+	}
+	ss_cover_pile_finish(&pile, out);
+}
+
 void ss_cover_subtract(struct ss_cover *cover, const struct ss_cover *other)
 {
 	struct ss_cover made = { .memory = cover->memory, .failed = other->failed };

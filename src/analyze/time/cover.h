@@ -55,6 +55,13 @@ void ss_cover_pile_add(struct ss_cover_pile *pile, struct ss_cover *cover);
 /* Puts the union in place of the empty set `out`, and leaves the pile empty. */
 void ss_cover_pile_finish(struct ss_cover_pile *pile, struct ss_cover *out);
 
+/*
+ * Puts the moments of all rows that `wants` accepts in the empty set `out`, of the tracks whose
+ * class has a bit in `classes`.
+ */
+void ss_cover_rows(struct ss_cover *out, const struct ss_trace *trace, uint32_t classes,
+		   bool (*wants)(const void *context, uint32_t row), const void *context);
+
 /* cover = cover - other */
 void ss_cover_subtract(struct ss_cover *cover, const struct ss_cover *other);
 

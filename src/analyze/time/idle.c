@@ -397,27 +397,19 @@ static void gap_explain(struct gap_search *search, uint32_t last)
 
 /* --- all gaps ------------------------------------------------------------------- */
 
+static bool row_is_overhead(const void *context, uint32_t row)
+{
+	const struct ss_trace *trace = context;
+
+	return trace->slices.kind[row] == SS_KIND_OVERHEAD;
+}
+
 /* Moments in which the profiler did its own work, on any of its tracks. */
 static bool profiler_overhead_find(struct gap_search *search, struct ss_memory *memory)
 {
-	const struct ss_trace *trace = search->trace;
-	struct ss_cover_pile pile = { 0 };
-	SS_COVER(track, memory);
-
 	ss_cover_init(&search->overhead, memory);
-	for (uint32_t i = 0; i < trace->track_count; i++) {
-		if (trace->tracks[i].class != SS_TRACK_PROFILER)
-			continue;
-		for (uint32_t k = 0; k < trace->tracks[i].row_count; k++) {
-			uint32_t row = trace->tracks[i].first_row + k;
-
-			if (trace->slices.kind[row] == SS_KIND_OVERHEAD)
-				ss_cover_add(&track, trace->slices.start_ns[row],
-					     ss_slice_end(&trace->slices, row));
-		}
-		ss_cover_pile_add(&pile, &track);
-	}
-	ss_cover_pile_finish(&pile, &search->overhead);
+	ss_cover_rows(&search->overhead, search->trace, 1u << SS_TRACK_PROFILER, row_is_overhead,
+		      search->trace);
 	return !search->overhead.failed;
 }
 

@@ -314,37 +314,21 @@ static bool collective_count_device(struct communication *view, int64_t device,
 		      : collective_count_streams(view, device, &own.compute);
 }
 
-/* When an operator ran on any thread, except those that only communicate. */
-static bool cover_operators(const struct ss_trace *trace, struct ss_memory *memory,
-			    struct ss_cover *out)
+/* Whether an operator ran, except those that only communicate. */
+static bool row_computes(const void *context, uint32_t row)
 {
-	const struct ss_slices *slices = &trace->slices;
-	struct ss_cover_pile pile = { 0 };
-	SS_COVER(own, memory);
+	const struct ss_trace *trace = context;
 
-	for (uint32_t i = 0; i < trace->track_count; i++) {
-		const struct ss_track *track = &trace->tracks[i];
-
-		if (track->class != SS_TRACK_HOST || !track->has_ops)
-			continue;
-		for (uint32_t row = track->first_row; row < track->first_row + track->row_count;
-		     row++)
-			if (slices->kind[row] == SS_KIND_OP &&
-			    !(ss_slice_flags(trace, row) & SS_NAME_COMM_OP))
-				ss_cover_add(&own, slices->start_ns[row],
-					     ss_slice_end(slices, row));
-		ss_cover_pile_add(&pile, &own);
-	}
-	ss_cover_pile_finish(&pile, out);
-	return !out->failed;
+	return trace->slices.kind[row] == SS_KIND_OP &&
+	       !(ss_slice_flags(trace, row) & SS_NAME_COMM_OP);
 }
 
 static bool collective_count_host(struct communication *view)
 {
 	SS_COVER(compute, view->memory);
 
-	return cover_operators(view->trace, view->memory, &compute) &&
-	       collective_count_threads(view, &compute);
+	ss_cover_rows(&compute, view->trace, 1u << SS_TRACK_HOST, row_computes, view->trace);
+	return !compute.failed && collective_count_threads(view, &compute);
 }
 
 SS_COMPARATOR(collective_compare_total, struct collective_tally,

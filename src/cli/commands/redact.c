@@ -34,25 +34,6 @@ static int redact_fail_file(const struct redacting *redacting, const char *path,
 	return EXIT_FAILED;
 }
 
-/* The path relative to the folder that the user gave; for a single file: its name. */
-static const char *path_below(const struct redacting *redacting, const struct ss_path *path)
-{
-	const char *slash = strrchr(path->path, '/');
-
-	for (size_t i = 0; path->from_folder && i < redacting->arguments->path_count; i++) {
-		const char *folder = redacting->arguments->paths[i];
-		size_t length = strlen(folder);
-
-		while (length > 1 && folder[length - 1] == '/')
-			length--;
-		if (strncmp(path->path, folder, length) == 0 && path->path[length] == '/')
-			return path->path + length + strspn(path->path + length, "/");
-	}
-	if (strcmp(path->path, "-") == 0)
-		return "stdin.json";
-	return slash ? slash + 1 : path->path;
-}
-
 /* Creates the parent folders of the path. */
 static bool redact_make_folders(char *path)
 {
@@ -71,7 +52,9 @@ static bool redact_make_folders(char *path)
 /* The path of the copy in the folder. File names are redacted, too, and zstd becomes gzip. */
 static int name_copy(struct redacting *redacting, const struct ss_path *path, char out[PATH_BYTES])
 {
-	const char *below = path_below(redacting, path);
+	const char *below = strcmp(path->path, "-") == 0
+				    ? "stdin.json"
+				    : output_path_below(redacting->arguments, path);
 	struct ss_text name = { 0 };
 	struct ss_error err = { 0 };
 	size_t length;

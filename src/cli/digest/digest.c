@@ -148,23 +148,6 @@ bool share_has_key(const char *what, const struct digest_share *share,
 
 #define ENDING ".digest"
 
-/* The path relative to the folder that the user gave; otherwise only the name. */
-static const char *within(const struct arguments *arguments, const struct ss_path *path)
-{
-	const char *slash = strrchr(path->path, '/');
-
-	for (size_t i = 0; path->from_folder && i < arguments->path_count; i++) {
-		size_t length = strlen(arguments->paths[i]);
-
-		while (length && arguments->paths[i][length - 1] == '/')
-			length--;
-		if (strncmp(path->path, arguments->paths[i], length) == 0 &&
-		    path->path[length] == '/')
-			return path->path + length + strspn(path->path + length, "/");
-	}
-	return slash ? slash + 1 : path->path;
-}
-
 bool cli_digest_text(struct ss_redactor *redactor, const char *path, struct ss_text *out)
 {
 	if (redactor)
@@ -180,7 +163,7 @@ bool cli_digest_name(const char *to, const struct arguments *arguments, const st
 	size_t folder = strlen(to) + 1;
 	int printed = -1;
 
-	if (cli_digest_text(redactor, within(arguments, path), &name))
+	if (cli_digest_text(redactor, output_path_below(arguments, path), &name))
 		printed = snprintf(out, SS_PATH_BYTES, "%s/%.*s" ENDING, to,
 				   (int)ss_find_stem(name.data, true), name.data);
 	if (printed < 0 || printed >= SS_PATH_BYTES)

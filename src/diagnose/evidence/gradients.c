@@ -312,5 +312,7 @@ uint32_t ss_gradient_task(const struct ss_gradient *gradient, const struct ss_ru
 	uint32_t row = context->digest->arrivals[gradient->arrival].row;
 	uint32_t task = ss_replay_graph_comm_of(context->graph, row);
 
-	return task == SS_NO_TASK ? SS_NO_TASK : task + 1;
+	if (task == SS_NO_TASK || context->graph->tasks[task + 1].step == SS_NO_STEP)
+		return SS_NO_TASK;
+	return task + 1;
 }

@@ -50,7 +50,7 @@ SS_MUST_USE
 enum ss_status ss_rule_gradients(struct ss_rule_context *context, const struct ss_gradients **out,
 				 struct ss_error *err);
 
-/* The task of the transfer; SS_NO_TASK: it is not in the graph. */
+/* The task of the transfer; SS_NO_TASK: it is not in a step of the graph. */
 uint32_t ss_gradient_task(const struct ss_gradient *gradient,
 			  const struct ss_rule_context *context);
 

@@ -77,7 +77,6 @@ static void bound_mark_pass(struct ss_rule_context *context, const struct ss_gra
 		uint32_t task = ss_gradient_task(gradient, context);
 
 		if (gradient->is_integer || task == SS_NO_TASK ||
-		    context->graph->tasks[task].step == SS_NO_STEP ||
 		    !ss_rule_claim(context, (struct ss_claim){ .task = task,
 							       .own_ns = INT64_MAX,
 							       .low_ns = INT64_MAX,

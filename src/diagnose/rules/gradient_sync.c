@@ -61,7 +61,7 @@ static void gradient_sync_claim_pass(struct gradient_sync *sync,
 		uint32_t task = ss_gradient_task(gradient, sync->context);
 		uint32_t row = sync->context->digest->arrivals[gradient->arrival].row;
 
-		if (task == SS_NO_TASK || sync->context->graph->tasks[task].step == SS_NO_STEP ||
+		if (task == SS_NO_TASK ||
 		    !ss_rule_claim(sync->context,
 				   (struct ss_claim){ .task = task, .releases = true }))
 			continue;

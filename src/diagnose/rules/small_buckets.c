@@ -170,7 +170,7 @@ static uint32_t buckets_mark_pass(struct bucket_search *buckets,
 		uint32_t task = ss_gradient_task(gradient, context);
 
 		if (gradient->is_integer || !bucket_joins_next(buckets, pass, i, &filled) ||
-		    task == SS_NO_TASK || context->graph->tasks[task].step == SS_NO_STEP)
+		    task == SS_NO_TASK)
 			continue;
 		if (!ss_rule_claim(context, (struct ss_claim){ .task = task,
 							       .own_ns = INT64_MAX,

@@ -147,7 +147,7 @@ static void unused_claim_maps(struct unused_search *search)
 			continue;
 		if (gradient->bytes > 0)
 			search->parameters = gradient->bytes / MAP_TYPE_BYTES;
-		if (task == SS_NO_TASK || context->graph->tasks[task].step == SS_NO_STEP ||
+		if (task == SS_NO_TASK ||
 		    !ss_rule_claim(search->context, (struct ss_claim){ .task = task }))
 			continue;
 		search->map_ns = ss_ns_sum(search->map_ns, context->trace->slices.dur_ns[row]);

@@ -379,17 +379,12 @@ bool ss_series_finish(struct ss_series *series)
 
 uint32_t ss_series_find(const struct ss_series *series, int64_t moment_ns, uint32_t near)
 {
-	uint32_t low = near, step = 1, high;
+	uint32_t low = near, high = series->count;
 
-	if (low > series->count || (low && series->at_ns[low - 1] >= moment_ns))
+	if (low > high || (low && series->at_ns[low - 1] >= moment_ns))
 		low = 0;
 	/* pixels come one after the other: the next is not far */
-	while (series->count - low > step && series->at_ns[low + step] < moment_ns) {
-		low += step;
-		step = step < 1u << 30 ? step * 2 : step;
-	}
-	high = series->count - low > step ? low + step : series->count;
-	SS_SEARCH(low, high, at, series->at_ns[at] < moment_ns);
+	SS_SEARCH_NEAR(low, high, at, series->at_ns[at] < moment_ns);
 	return low;
 }
 

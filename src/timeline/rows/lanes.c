@@ -262,16 +262,11 @@ static bool busy_set_make(struct ss_busy_set *set, const struct ss_cover *cover,
 /* The number of intervals that start before the moment; gallops from `near`. */
 static uint32_t busy_set_find(const struct ss_busy_set *set, int64_t moment_ns, uint32_t near)
 {
-	uint32_t low = near, step = 1, high;
+	uint32_t low = near, high = set->count;
 
-	if (low > set->count || (low && set->items[low - 1].start_ns >= moment_ns))
+	if (low > high || (low && set->items[low - 1].start_ns >= moment_ns))
 		low = 0;
-	while (set->count - low > step && set->items[low + step].start_ns < moment_ns) {
-		low += step;
-		step = step < 1u << 30 ? step * 2 : step;
-	}
-	high = set->count - low > step ? low + step : set->count;
-	SS_SEARCH(low, high, at, set->items[at].start_ns < moment_ns);
+	SS_SEARCH_NEAR(low, high, at, set->items[at].start_ns < moment_ns);
 	return low;
 }
 
