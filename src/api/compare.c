@@ -5,14 +5,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/check/loop.h"
 #include "api/request/query.h"
 #include "render/arrow.h"
 #include "render/render.h"
 #include "view/arrange.h"
 #include "table/table.h"
 
-/* Tables of a comparison without a named view: where the step goes, then what ran. */
-#define TABLES_MAX 2
+/* Tables of a comparison without a named view: what changed, where the step goes, what ran. */
+#define TABLES_MAX 3
 
 /* Rows of a table for people by default: the largest changes come first. */
 #define TOP_OF_MANY 20
@@ -36,6 +37,9 @@ struct run_comparison {
 	struct ss_query sides[TABLES_MAX][2]; /* their texts are lent to the tables */
 	struct ss_table tables[TABLES_MAX];
 	uint32_t count;
+	bool has_loop; /* the first table is its own */
+	struct ss_loop loop;
+	struct ss_text notes; /* why steps are not like for like: lines */
 };
 
 /* --- the runs --------------------------------------------------------------------------- */
@@ -119,7 +123,93 @@ static enum ss_status comparison_add_table(struct run_comparison *comparison, co
 	return SS_OK;
 }
 
-/* Without a named view there are two tables: a format that has one needs the name. */
+/* --- like for like ---------------------------------------------------------------------- */
+
+/* For "%.*s"; texts of files can be long. */
+#define CELL_TEXT(cell) (int)((cell).length < 200 ? (cell).length : 200), (cell).value.text
+
+/* The index of a column that the view has. */
+static uint32_t comparison_column(const struct ss_table *table, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < table->view->column_count && strcmp(table->view->columns[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+/* The operator with the most FLOPs of the first run has other shapes in the second. */
+static enum ss_status comparison_note_sizes(struct run_comparison *comparison, struct ss_error *err)
+{
+	struct ss_table *table = &comparison->tables[comparison->count];
+	uint32_t name, shapes, before, after, most = 0, other = 0;
+	double other_gflop = 0;
+
+	SS_TRY(comparison_add_table(comparison, "roofline", "op", err));
+	name = comparison_column(table, "name");
+	shapes = comparison_column(table, "shapes");
+	before = comparison_column(table, "gflop_a");
+	after = comparison_column(table, "gflop_b");
+	for (uint32_t i = 1; i < table->row_count; i++)
+		if (ss_table_number(table, i, before) > ss_table_number(table, most, before))
+			most = i;
+	for (uint32_t i = 0; i < table->row_count; i++)
+		if (ss_table_same(table, name, i, most) &&
+		    ss_table_number(table, i, after) > other_gflop) {
+			other_gflop = ss_table_number(table, i, after);
+			other = i;
+		}
+	if (other_gflop > 0 && ss_table_number(table, most, before) > 0 &&
+	    ss_table_is_null(table, most, after))
+		ss_text_addf(&comparison->notes,
+			     "Other sizes: %.*s, which does most FLOPs, works on %.*s in a and on "
+			     "%.*s in b: the steps are not like for like.\n",
+			     CELL_TEXT(ss_table_cell(table, most, name)),
+			     CELL_TEXT(ss_table_cell(table, most, shapes)),
+			     CELL_TEXT(ss_table_cell(table, other, shapes)));
+	comparison_drop_table(comparison);
+	return SS_OK;
+}
+
+/* The two runs used other versions, as far as they say. */
+static enum ss_status comparison_note_software(struct run_comparison *comparison,
+					       struct ss_error *err)
+{
+	const struct ss_wanted all = { 0 };
+	struct ss_query sides[2] = { 0 };
+	struct ss_cell said[2] = { 0 };
+	enum ss_status status = SS_OK;
+
+	for (uint32_t i = 0; i < 2 && status == SS_OK; i++) {
+		const struct ss_table *table = &sides[i].tables[0];
+
+		status = ss_query_side(&sides[i], comparison->runs->sessions[i], &all, "files",
+				       NULL, err);
+		if (status == SS_OK && table->row_count)
+			said[i] = ss_table_cell(table, 0, comparison_column(table, "software"));
+	}
+	if (said[0].length && said[1].length &&
+	    (said[0].length != said[1].length ||
+	     memcmp(said[0].value.text, said[1].value.text, said[0].length) != 0))
+		ss_text_addf(&comparison->notes,
+			     "Other versions: %.*s in a, %.*s in b: that alone can change times.\n",
+			     CELL_TEXT(said[0]), CELL_TEXT(said[1]));
+	ss_query_end(&sides[0]);
+	ss_query_end(&sides[1]);
+	return status;
+}
+
+/* What the change did, and what else differs. */
+static enum ss_status comparison_close_loop(struct run_comparison *comparison, struct ss_error *err)
+{
+	comparison->has_loop = true;
+	comparison->count++;
+	SS_TRY(ss_loop_close(&comparison->loop, comparison->runs, &comparison->tables[0], err));
+	SS_TRY(comparison_note_software(comparison, err));
+	return comparison_note_sizes(comparison, err);
+}
+
+/* Without a named view there are several tables: a format that has one needs the name. */
 static enum ss_status comparison_check_format(const struct ss_wanted *wanted, struct ss_error *err)
 {
 	const struct ss_renderer *renderer = ss_renderer_find(wanted->format ? wanted->format : "");
@@ -145,9 +235,12 @@ static enum ss_status comparison_add_tables(struct run_comparison *comparison, s
 	}
 	SS_TRY(ss_wanted_one_view(wanted, err));
 	SS_TRY(comparison_check_format(wanted, err));
+	/* a verdict is on all ranks and steps */
+	if (!ss_wanted_text(wanted, "rank") && !ss_wanted_text(wanted, "step"))
+		SS_TRY(comparison_close_loop(comparison, err));
 	SS_TRY(comparison_add_table(comparison, "budget", "part", err));
 	SS_TRY(comparison_add_table(comparison, "kernels", NULL, err));
-	if (comparison->tables[1].row_count)
+	if (comparison->tables[comparison->count - 1].row_count)
 		return SS_OK;
 	/* nothing ran on a GPU: compare operators */
 	comparison_drop_table(comparison);
@@ -244,9 +337,18 @@ static void comparison_add_document(const struct run_comparison *comparison,
 	ss_text_add_string(out, "{\"schema\":\"stepscope.compare/1\",\n\"runs\":[");
 	for (uint32_t i = 0; i < 2; i++)
 		comparison_add_run(&comparison->facts[i], i, out);
-	ss_text_add_string(out, "],\n\"tables\":[\n");
-	for (uint32_t i = 0; i < comparison->count; i++) {
-		ss_text_add_string(out, i ? ",\n" : "");
+	ss_text_add_string(out, "],\n\"change\":");
+	if (comparison->has_loop) {
+		ss_loop_add_json(&comparison->loop, out);
+		ss_text_add_string(out, ",\n ");
+		ss_render_text_member(out, "notes", comparison->notes.data);
+		ss_text_add_string(out, ",\n \"findings\":\n");
+		renderer->view(&comparison->tables[0], options, out);
+	}
+	ss_text_add_string(out,
+			   comparison->has_loop ? "},\n\"tables\":[\n" : "null,\n\"tables\":[\n");
+	for (uint32_t i = comparison->has_loop; i < comparison->count; i++) {
+		ss_text_add_string(out, i > comparison->has_loop ? ",\n" : "");
 		renderer->view(&comparison->tables[i], options, out);
 	}
 	ss_text_add_string(out, "]}\n");
@@ -274,11 +376,15 @@ static enum ss_status comparison_render(struct run_comparison *comparison, struc
 	} else if (!renderer->report) {
 		renderer->view(&comparison->tables[0], &options, out);
 	} else {
+		bool is_text = strcmp(renderer->name, "text") == 0;
+		uint32_t width = is_text ? options.width : UINT32_MAX;
+
 		if (!options.top && !comparison->wanted->what)
 			options.top = TOP_OF_MANY;
 		comparison_add_headline(&comparison->facts[0], &comparison->facts[1],
-					strcmp(renderer->name, "text") == 0 ? options.width : 0,
-					&headline);
+					is_text ? width : 0, &headline);
+		ss_render_check_line(width, "", comparison->notes.data, &headline);
+		ss_render_check_line(width, "", comparison->loop.lines.data, &headline);
 		parts.headline = headline.data ? headline.data : "";
 		renderer->report(&parts, &options, out);
 		ss_text_end(&headline, out);
@@ -317,6 +423,9 @@ static void comparison_end(struct run_comparison *comparison)
 {
 	while (comparison->count)
 		comparison_drop_table(comparison);
+	ss_text_release(&comparison->notes);
+	if (comparison->has_loop)
+		ss_loop_release(&comparison->loop);
 	ss_arena_release(&comparison->scratch[0]);
 	ss_arena_release(&comparison->scratch[1]);
 }

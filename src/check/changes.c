@@ -64,32 +64,39 @@ static void changes_keep_largest(struct ss_check *check, struct change_list *lis
 
 /* --- findings --------------------------------------------------------------------------- */
 
-static struct ss_check_change *changes_find_rule(struct change_list *list,
-						 const struct ss_rule *rule)
+static struct ss_check_change *changes_find_finding(struct change_list *list,
+						    const struct ss_check_finding *finding)
 {
-	for (uint32_t i = 0; i < list->count; i++)
-		if (list->items[i].name == rule->name)
-			return &list->items[i];
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct ss_check_change *item = &list->items[i];
+
+		if (item->name == finding->rule->name &&
+		    (!item->rank || !finding->rank || item->rank == finding->rank))
+			return item;
+	}
 	list->items[list->count] = (struct ss_check_change){ .kind = SS_CHECK_FINDING,
-							     .name = rule->name,
-							     .is_rest = rule->claims_rest };
+							     .name = finding->rule->name,
+							     .is_rest = finding->rule->claims_rest,
+							     .is_timeless = finding->is_timeless,
+							     .rank = finding->rank };
 	return &list->items[list->count++];
 }
 
 /*
- * Adds up the findings of each rule; the title is that of the first one, of the new run if it has
- * one.
+ * Adds up the findings of each rule, by the rank that causes them; the title is that of the first
+ * one, of the new run if it has one.
  */
 static void changes_add_findings(struct change_list *list, const struct ss_check_run *run,
 				 double weight, bool is_after)
 {
 	for (uint32_t i = 0; i < run->finding_count; i++) {
-		struct ss_check_change *change = changes_find_rule(list, run->findings[i].rule);
+		struct ss_check_change *change = changes_find_finding(list, &run->findings[i]);
 
 		if (!change->title)
 			change->title = run->findings[i].title;
 		*(is_after ? &change->after_ns : &change->before_ns) += weight *
 									run->findings[i].cost_ns;
+		*(is_after ? &change->is_after : &change->is_before) = true;
 	}
 }
 
@@ -157,11 +164,11 @@ static void changes_add_items(struct change_list *list, const struct ss_check *c
 	list->count = used;
 }
 
-/* Enough for any list. */
+/* Enough for any list but that of the findings. */
 static size_t changes_capacity(const struct ss_check *check)
 {
-	size_t capacity = (size_t)SS_STEP_PARTS + SS_PHASE_COUNT + ss_rule_count +
-			  check->after.kernels.count + check->after.collectives.count;
+	size_t capacity = (size_t)SS_STEP_PARTS + SS_PHASE_COUNT + check->after.kernels.count +
+			  check->after.collectives.count;
 
 	for (uint32_t i = 0; i < check->before_count; i++)
 		capacity += check->before[i].kernels.count + check->before[i].collectives.count;
@@ -185,6 +192,37 @@ static void changes_choose_cause(struct ss_check *check, uint32_t first_part)
 	check->changes[0] = cause;
 }
 
+/* What a rule explains comes first, then what changed most. */
+static int change_compare_size(const void *a, const void *b)
+{
+	const struct ss_check_change *x = a, *y = b;
+	double first = fabs(change_ns(x)), second = fabs(change_ns(y));
+
+	if (x->is_rest != y->is_rest)
+		return x->is_rest ? 1 : -1;
+	return first > second ? -1 : first < second;
+}
+
+/* Lists the findings of all runs. False: no memory. */
+static bool changes_list_findings(struct ss_check *check, struct ss_arena *arena)
+{
+	struct change_list list = { 0 };
+	size_t capacity = (size_t)check->after.finding_count + 1;
+
+	for (uint32_t i = 0; i < check->before_count; i++)
+		capacity += check->before[i].finding_count;
+	if (!SS_ALLOC(arena, list.items, capacity))
+		return false;
+	changes_add_findings(&list, &check->after, 1, true);
+	for (uint32_t i = 0; i < check->before_count; i++)
+		changes_add_findings(&list, &check->before[i], 1.0 / check->before_count, false);
+	changes_keep_largest(check, &list, FINDINGS_SHOWN);
+	SS_SORT(list.items, list.count, change_compare_size);
+	check->findings = list.items;
+	check->finding_count = list.count;
+	return true;
+}
+
 enum ss_status ss_check_find_changes(struct ss_check *check, struct ss_arena *arena,
 				     struct ss_error *err)
 {
@@ -192,16 +230,11 @@ enum ss_status ss_check_find_changes(struct ss_check *check, struct ss_arena *ar
 							  changes_capacity(check)) };
 	uint32_t first_part;
 
-	if (!list.items)
-		return ss_fail_memory(err, "the changes");
 	check->change_count = 0;
-	changes_add_findings(&list, &check->after, 1, true);
-	for (uint32_t i = 0; i < check->before_count; i++)
-		changes_add_findings(&list, &check->before[i], 1.0 / check->before_count, false);
-	changes_keep_largest(check, &list, FINDINGS_SHOWN);
+	if (!list.items || !changes_list_findings(check, arena))
+		return ss_fail_memory(err, "the changes");
 	first_part = check->change_count;
 	if (!check->before[0].has_no_parts) {
-		list.count = 0;
 		changes_add_figures(&list, check, SS_CHECK_PART);
 		changes_keep_largest(check, &list, PARTS_SHOWN);
 		list.count = 0;

@@ -150,6 +150,7 @@ enum ss_status ss_check_compare(struct ss_check *check, double threshold, struct
 	check->noise.threshold = threshold;
 	for (uint32_t i = 0; i < check->before_count && is_fine && !check->reason; i++)
 		is_fine = check_compare_jobs(check, &check->before[i], arena);
+	check->is_other_job = check->reason;
 	if (is_fine && check->has_baseline && !check->reason)
 		is_fine = check_compare_steps(check, threshold, arena);
 	if (!is_fine)

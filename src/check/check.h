@@ -87,6 +87,8 @@ struct ss_check_finding {
 	const char *title;
 	double cost_ns; /* 0: it has no time */
 	bool is_warning;
+	bool is_timeless;
+	int64_t rank; /* that causes it, from 1; 0: none does alone, or it is not known */
 };
 
 struct ss_check_run {
@@ -101,6 +103,7 @@ struct ss_check_run {
 	double part_ns[SS_STEP_PARTS];
 	double phase_ns[SS_PHASE_COUNT];
 	struct ss_check_items kernels, collectives;
+	double calls;                  /* of kernels, per step */
 	struct ss_check_items modules; /* of the first rank; none: not recorded */
 	struct ss_check_finding *findings;
 	uint32_t finding_count;
@@ -135,6 +138,10 @@ struct ss_check_change {
 	const char *title; /* of the finding; else NULL */
 	bool is_rest;      /* the finding is what no other rule explains */
 	double before_ns, after_ns;
+	/* of findings: */
+	bool is_before, is_after; /* which runs have it */
+	bool is_timeless;
+	int64_t rank; /* as in struct ss_check_finding */
 };
 
 #define SS_CHECK_CHANGES_MAX 12
@@ -145,13 +152,16 @@ struct ss_check {
 	/* of the comparison alone: */
 	enum ss_check_verdict compared;
 	const char *reason; /* why that is inconclusive: a sentence; NULL: it is not */
+	bool is_other_job;  /* and it is because the runs cannot be compared */
 	struct ss_noise noise;
 	struct ss_check_run after;
 	const struct ss_check_run *before; /* runs of the baseline */
 	uint32_t before_count;
 	struct ss_check_change changes[SS_CHECK_CHANGES_MAX]; /* the cause first */
 	uint32_t change_count;
-	bool has_cause; /* the first change explains the verdict */
+	bool has_cause;                   /* the first change explains the verdict */
+	struct ss_check_change *findings; /* of all runs, by how much they changed */
+	uint32_t finding_count;
 	struct ss_condition *conditions;
 	uint32_t condition_count;
 	const struct ss_diagnosis *diagnosis; /* of the run; lent */

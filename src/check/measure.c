@@ -105,6 +105,8 @@ static bool check_measure_kernels(struct ss_check_run *out, const struct ss_job 
 				ss_strings_text(&rank->texts, rank->kernels[k].name),
 				(double)rank->kernels[k].total_ns
 			};
+		for (uint32_t k = 0; k < rank->kernel_count; k++)
+			out->calls += (double)rank->kernels[k].calls / steps;
 		for (int phase = 0; phase < SS_PHASE_COUNT; phase++)
 			out->phase_ns[phase] += (double)rank->phases[phase].total_ns / steps;
 	}
@@ -181,6 +183,10 @@ static bool check_measure_findings(struct ss_check_run *out, const struct ss_dia
 			.title = title,
 			.cost_ns = measure_finding_cost(diagnosis, finding),
 			.is_warning = finding->is_warning,
+			.is_timeless = !ss_finding_has_cost(finding) && !finding->is_rest,
+			.rank = finding->rank < diagnosis->rank_count
+					? diagnosis->ranks[finding->rank] + 1
+					: 0,
 		};
 	}
 	return true;

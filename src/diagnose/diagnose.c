@@ -193,6 +193,7 @@ static enum ss_status diagnosis_read_fixes(struct ss_diagnosis *diagnosis, const
 		if (length && !found)
 			ss_text_list(missing, sizeof(missing), word_text);
 		word += length + (word[length] == ',');
+		word += strspn(word, " ");
 	}
 	if (!*missing)
 		return SS_OK;

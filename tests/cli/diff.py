@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two simulated runs, one with a planted straggler: what diff says of them.
+"""Two simulated runs, one with a planted straggler: what diff says of them, and of a fix.
 
 Usage: diff.py STEPSCOPE.
 """
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,10 @@ def check(what, good, found=""):
 
 
 def simulate(folder, *words):
-    made = run("sim", "--ranks", "2", "--steps", "3", "--plain", "-o", folder, *words)
+    for name, value in (("--ranks", "2"), ("--steps", "3")):
+        if name not in words:
+            words += (name, value)
+    made = run("sim", "--plain", "-o", folder, *words)
     check("sim", made.returncode == 0, made.stderr)
 
 
@@ -56,6 +60,65 @@ def compare(slow, healthy):
     sizes = [abs(row["mean_change_ns"]) for row in parts]
     check("the largest change first", sizes == sorted(sizes, reverse=True), sizes)
     check("kernels follow", document["tables"][1]["schema"] == "stepscope.kernels.diff/1")
+
+
+def loop(slow, healthy):
+    """What the fix of the straggler was predicted to save, and what it saved."""
+    change = json.loads(run("diff", "--format", "json", slow, healthy).stdout)["change"]
+    names = [column["name"] for column in change["findings"]["columns"]]
+    rows = [dict(zip(names, row)) for row in change["findings"]["rows"]]
+    check("the straggler went", [(row["change"], row["rule"]) for row in rows][:1]
+          == [("gone", "straggler")], rows)
+    fixes = change["fixed"]
+    check("it names the rank", fixes.startswith("straggler="), fixes)
+    what_if = json.loads(run("what-if", "--fix", fixes, "--format", "json", slow).stdout)
+    predicted = what_if["step_ns"] - what_if["fixed_step_ns"]
+    check("predicted as what-if does", change["predicted_ns"] == predicted, (change, predicted))
+    saved = step_of(slow) - step_of(healthy)
+    check("saved is measured", abs(change["saved_ns"] - saved) <= 4, (change, saved))
+    text = run("diff", slow, healthy).stdout
+    check("text", f"Fixed {fixes}: predicted to save " in text, text[:600])
+    text = run("diff", healthy, slow).stdout
+    check("it came", "for straggler, which is new." in text, text[:600])
+    for words in (("--rank", "0"), ("--step", "0"), ("--view", "budget")):
+        part = json.loads(run("diff", *words, "--format", "json", slow, healthy).stdout)
+        check("a verdict is on everything", part["change"] is None, words)
+
+
+def mended(place):
+    """A fix that leaves a part of its finding: the sentence says how much."""
+    few, many = place + "/few", place + "/many"
+    job = ("--preset", "ddp8-healthy", "--steps", "6")
+    simulate(few, *job, "--cause", "input-in-process=0.2")
+    simulate(many, *job, "--cause", "input-in-process=0.9")
+    change = json.loads(run("diff", "--format", "json", many, few).stdout)["change"]
+    with open(few + "/truth.json", encoding="utf-8") as file:
+        left = json.load(file)["causes"][0]["cost_ns"]
+    check("less than predicted", change["predicted_ns"] > 1.1 * change["saved_ns"], change)
+    found = re.search(r": ([0-9.]+) ms of input-stall is left\.", change["text"])
+    check("where the difference went", found and abs(float(found[1]) * 1e6 - left) < 0.1 * left,
+          (change["text"], left))
+
+
+def others(place, healthy):
+    """Runs that are not of one job, and those that are not like for like."""
+    cases = (
+        (("--ranks", "4"), "cannot be compared: the run has 4 ranks and the baseline 2", False),
+        (("--device", "b200"), "cannot be compared: the run used NVIDIA B200 and", False),
+        (("--device", "b200"), "Other versions: CUDA ", False),
+        (("--set", "batch=2"), "Other sizes: aten::mm, which does most FLOPs, works on ", True),
+        (("--seed", "99"), "No change beyond the noise (", True),
+    )
+    for number, (words, sentence, comparable) in enumerate(cases):
+        other = f"{place}/other{number}"
+        simulate(other, "--preset", "ddp8-healthy", *words)
+        text = " ".join(run("diff", healthy, other).stdout.split())
+        check(" ".join(words), sentence in text, text[:600])
+        change = json.loads(run("diff", "--format", "json", healthy, other).stdout)["change"]
+        check("comparable", change["comparable"] is comparable, (words, change))
+        check("no finding", not change["findings"]["rows"], (words, change["findings"]["rows"]))
+        check("other versions or sizes only where they are",
+              (change["notes"] is None) == (words[0] in ("--ranks", "--seed")), change["notes"])
 
 
 def same(folder):
@@ -91,6 +154,9 @@ def main():
         simulate(slow, "--preset", "ddp8-straggler")
         simulate(healthy, "--preset", "ddp8-healthy")
         compare(slow, healthy)
+        loop(slow, healthy)
+        mended(place)
+        others(place, healthy)
         same(healthy)
         refused(healthy)
     print(f"{failures} failed")

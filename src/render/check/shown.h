@@ -39,6 +39,9 @@ void ss_render_check_github(const struct ss_rendered_check *shown, struct ss_tex
 /* The same as Markdown, below that size. */
 void ss_render_check_step_summary(const struct ss_rendered_check *shown, struct ss_text *out);
 
+/* text.c: lines that are broken at spaces, with a label before the first part. */
+void ss_render_check_line(uint32_t width, const char *label, const char *text, struct ss_text *out);
+
 /* --- sentences.c: what the formats share ------------------------------------------------ */
 
 /* "Regression: the mean step takes 127 ms, 49.3 % longer than in the baseline (85.0 ms)." */

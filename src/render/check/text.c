@@ -24,20 +24,18 @@ static const char *check_verdict_color(const struct ss_check *check)
 	return "\033[32m";
 }
 
-/* A line that is broken at spaces, with its label before the first part. */
-static void check_text_line(const struct ss_rendered_check *shown, const char *label,
-			    const char *text, struct ss_text *out)
+void ss_render_check_line(uint32_t width, const char *label, const char *text, struct ss_text *out)
 {
-	size_t indent = strlen(label), width = shown->width > 40 ? shown->width : 80;
-	size_t column = indent;
+	size_t indent = strlen(label), column = indent;
 
 	if (!text || !*text)
 		return;
 	ss_text_add_string(out, label);
 	for (const char *word = text; *word;) {
-		size_t length = strcspn(word, " "), columns = ss_text_columns(word, length);
+		size_t length = strcspn(word, " \n"), columns = ss_text_columns(word, length);
 
-		if (word != text && column + 1 + columns > width) {
+		if (word != text &&
+		    (word[-1] == '\n' || column + 1 + columns > (width > 40 ? width : 80))) {
 			ss_text_add_string(out, "\n");
 			ss_text_fill(out, ' ', indent);
 			column = indent;
@@ -48,7 +46,7 @@ static void check_text_line(const struct ss_rendered_check *shown, const char *l
 		ss_text_add(out, word, length);
 		column += columns;
 		word += length;
-		word += strspn(word, " ");
+		word += strspn(word, " \n");
 	}
 	ss_text_add_string(out, "\n");
 }
@@ -60,7 +58,7 @@ static void check_text_sentence(const struct ss_rendered_check *shown, const cha
 	struct ss_text text = { 0 };
 
 	write(shown->check, &text);
-	check_text_line(shown, label, text.data, out);
+	ss_render_check_line(shown->width, label, text.data, out);
 	ss_text_end(&text, out);
 }
 
@@ -133,7 +131,7 @@ static void check_text_conditions(const struct ss_rendered_check *shown, struct 
 
 		ss_text_addf(&text, "%s ", check->conditions[i].text);
 		ss_render_check_condition(&check->conditions[i], &text);
-		check_text_line(shown, "  ", text.data, out);
+		ss_render_check_line(shown->width, "  ", text.data, out);
 		ss_text_end(&text, out);
 	}
 }
@@ -145,9 +143,9 @@ void ss_render_check_text(const struct ss_rendered_check *shown, struct ss_text 
 	check_text_headline(shown, out);
 	check_text_sentence(shown, "Cause: ", ss_render_check_cause, out);
 	if (check->has_baseline && check->reason && check->noise.mean.before_ns > 0)
-		check_text_line(shown, "Why:   ", check->reason, out);
+		ss_render_check_line(shown->width, "Why:   ", check->reason, out);
 	check_text_sentence(shown, "Noise: ", ss_render_check_noise, out);
-	check_text_line(shown, "Level: ", check->series_note, out);
+	ss_render_check_line(shown->width, "Level: ", check->series_note, out);
 	check_text_changes(shown, out);
 	check_text_conditions(shown, out);
 }

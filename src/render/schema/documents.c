@@ -274,8 +274,28 @@ static const struct ss_json_member compared_run[] = {
 	END,
 };
 
+static const struct ss_json_member run_change[] = {
+	TEXT("verdict", "pass, regression, improvement or inconclusive, as 'check' says it"),
+	FLAG("comparable", "false: they are not runs of one job on one kind of machine"),
+	TEXT_OR_NULL("reason", "why they cannot be compared, or why it is inconclusive"),
+	TEXT_OR_NULL("text", "what changed: sentences, one per line"),
+	TEXT_OR_NULL("fixed", "rules of findings that went, with =RANK; null: none"),
+	INTEGER_OR_NULL("predicted_ns", "what their fixes save in a replay of the first run"),
+	INTEGER_OR_NULL("predicted_low_ns", "the same if the fixes do less than expected"),
+	INTEGER_OR_NULL("predicted_high_ns", "the same if they do more"),
+	INTEGER_OR_NULL("saved_ns", "how much shorter the mean step is; below 0: longer"),
+	MEMBER("noise_percent", NUMBER, 0, "smallest change that is not noise, of the first step"),
+	MEMBER("kernels_a", NUMBER, 0, "kernels per step of the first run"),
+	MEMBER("kernels_b", NUMBER, 0, "the same of the second"),
+	TEXT_OR_NULL("notes", "other versions or sizes: lines"),
+	MEMBER("findings", TABLE, 0, "findings that changed, as a view has them"),
+	END,
+};
+
 static const struct ss_json_member comparison[] = {
 	OBJECTS("runs", SS_MEMBER_LIST, "the two runs", compared_run),
+	OBJECTS("change", SS_MEMBER_NULL, "what changed; null with a view, rank or step",
+		run_change),
 	TABLES,
 	END,
 };
