@@ -129,15 +129,15 @@ struct ss_open_options {
 	ss_progress_function *progress; /* may be NULL */
 	void *progress_context;
 	/*
-	 * Which run, if the files belong to several: its number, its name, or a part of either
-	 * or of a path. NULL: the newest complete run. Must stay valid until the session is
-	 * open.
+	 * Which run, if the files belong to several: its number, or a part of its name or of a
+	 * path. NULL: the newest complete run. Must stay valid until the session is open.
 	 */
 	const char *run;
 	/* Replaces private texts; NULL: replaces nothing. Must outlive the session. */
 	struct ss_redactor *redactor;
 	uint64_t tables; /* 1, with `reduce`: digests have the main views of one rank, too */
 	uint64_t live;   /* of folders only live numbers are read; 1: if there are any; 2: always */
+	const char *leave_out; /* a file that is not read where a folder has it; NULL: none */
 };
 
 /*

@@ -30,9 +30,24 @@ static bool stat_output(const char *path, struct stat *out)
 	return (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, out) : stat(path, out)) == 0;
 }
 
+/* Whether 'merge' wrote the file: it loses nothing if it is written again. */
+static bool output_is_merged(const char *path, struct ss_memory *memory)
+{
+	struct ss_source *source = NULL;
+	const char *next;
+	size_t length;
+	bool is_merged = ss_source_open(path, memory, &source, NULL) == SS_OK &&
+			 ss_source_peek(source, &next, &length, NULL) == SS_OK &&
+			 length > strlen(SS_MERGED_HEAD) &&
+			 memcmp(next, SS_MERGED_HEAD, strlen(SS_MERGED_HEAD)) == 0;
+
+	ss_source_close(source);
+	return is_merged;
+}
+
 /* Fails if one of these paths, or a file in one of these folders, is the given file. */
 static enum ss_status refuse_same(const char *const *paths, size_t count, const char *path,
-				  const struct stat *file, struct ss_arena *arena,
+				  const struct stat *file, bool *left_out, struct ss_arena *arena,
 				  struct ss_error *err)
 {
 	struct ss_paths found = { 0 };
@@ -48,6 +63,9 @@ static enum ss_status refuse_same(const char *const *paths, size_t count, const 
 		if (!stat_output(input, &info))
 			status = ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", input,
 					 strerror(errno));
+		else if (is_same_file(&info, file) && left_out && found.items[i].from_folder &&
+			 output_is_merged(input, arena->memory))
+			*left_out = true;
 		else if (is_same_file(&info, file))
 			status = ss_fail(err, SS_ERR_USAGE,
 					 "the output '%s' is also an input (%s): choose another "
@@ -79,10 +97,11 @@ static enum ss_status refuse_input(const char *path, const struct output_inputs 
 		return SS_OK;
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
-	status = refuse_same(inputs->paths, inputs->path_count, path, &info, &arena, err);
+	status = refuse_same(inputs->paths, inputs->path_count, path, &info, inputs->left_out,
+			     &arena, err);
 	if (status == SS_OK)
-		status = refuse_same(inputs->more, SS_COUNT(inputs->more), path, &info, &arena,
-				     err);
+		status = refuse_same(inputs->more, SS_COUNT(inputs->more), path, &info, NULL,
+				     &arena, err);
 	ss_arena_release(&arena);
 	return status;
 }

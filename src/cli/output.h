@@ -34,6 +34,7 @@ struct output_inputs {
 	const char *const *paths;
 	size_t path_count;
 	const char *more[2]; /* further inputs; may be NULL */
+	bool *left_out;      /* set if a folder has the output of an earlier merge; or NULL */
 };
 
 /* Whether both paths lead to the same existing file or folder. */

@@ -294,8 +294,12 @@ int redaction_write(const struct command *command, const struct arguments *argum
 	SS_TEXT(told);
 	struct ss_error err = { 0 };
 	struct output output;
+	bool left_out = false;
 	int code;
 
+	/* a second run in the same folder does not read what the first one wrote */
+	inputs.left_out = &left_out;
+	open.leave_out = path;
 	if (!show_check(command->name, arguments))
 		return EXIT_USAGE;
 	code = redaction_begin(command->name, &redaction, &inputs, path, &open.redactor);
@@ -314,6 +318,8 @@ int redaction_write(const struct command *command, const struct arguments *argum
 				 : output_fail(command->name, &output, &err);
 	if (code == EXIT_FINE) {
 		fputs(told.data ? told.data : "", output.tells);
+		if (left_out)
+			fprintf(output.tells, "Left out: '%s' of an earlier run.\n", path);
 		output_tell_cut(output.tells, ss_session_cut_count(session));
 	}
 	ss_session_close(session);

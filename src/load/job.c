@@ -491,6 +491,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
 	if (status == SS_OK && options->live)
 		ss_find_keep_live(&paths, options->live > 1);
+	ss_find_leave_out(&paths, options->leave_out);
 	if (ss_redact_replaces(job->redactor)) {
 		if (status == SS_OK)
 			status = ss_job_drop_packs(&paths, err);

@@ -197,6 +197,32 @@ def check_simulated(into):
     return folder
 
 
+def check_again(folder):
+    """A second run in the same folder leaves the output of the first one out, and says so."""
+    for name in ("merged.json.gz", "again.json"):
+        out, text = merged([folder], folder, name)
+        first = out.read_bytes()
+        check("Left out" not in text, text)
+        out, again = merged([folder], folder, name)
+        check(out.read_bytes() == first, "the second run of", name, "is another")
+        check(f"Left out: '{out}' of an earlier run." in again, again)
+        check(again.replace(again[again.index("Left out"):].split("\n")[0] + "\n", "") == text,
+              text, again)
+        # the folder under another name
+        (folder / "linked").symlink_to(folder, target_is_directory=True)
+        again = run("merge", folder / "linked", "-o", out, "--progress", "none")
+        check(again.returncode == FINE and out.read_bytes() == first, again.stderr)
+        # a trace that has its name was not written by it
+        saved = folder / "rank0.json.gz"
+        text = said(run("merge", folder, "-o", saved), USAGE)
+        check("is also an input" in text, text)
+        # who names it as an input means it
+        text = said(run("merge", out, "-o", out), USAGE)
+        check("is also an input" in text, text)
+        (folder / "linked").unlink()
+        out.unlink()
+
+
 def said(result, code):
     check(result.returncode == code, result.returncode, result.stderr, result.stdout)
     check(result.stderr.startswith("stepscope merge: ") and result.stderr.count("\n") == 1,
@@ -268,7 +294,9 @@ def main():
             (folder / part).mkdir()
         check_refusals(folder / "refused")
         check_small(folder / "small")
-        check_job(check_simulated(folder), folder / "out")
+        simulated = check_simulated(folder)
+        check_job(simulated, folder / "out")
+        check_again(simulated)
         jobs = [TRACES / job for job in JOBS if (TRACES / job).is_dir()]
         for job in jobs:
             check_job(job, folder / "out")

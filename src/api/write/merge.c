@@ -151,8 +151,8 @@ static enum ss_status merge_write_rank(struct merging *merging, bool *has_events
 static enum ss_status merge_write_all(struct merging *merging, bool is_cut,
 				      struct ss_memory *memory, struct ss_error *err)
 {
-	static const char head[] = "{\"schemaVersion\":1,\"displayTimeUnit\":\"ms\","
-				   "\"traceEvents\":[";
+	static const char head[] = SS_MERGED_HEAD "\"schemaVersion\":1,\"displayTimeUnit\":\"ms\","
+						  "\"traceEvents\":[";
 	static const char tail[] = "\n]}\n";
 	static const char cut_tail[] = "\n],\"WARNING\":[\"a merged file is truncated "
 				       "or damaged\"]}\n";

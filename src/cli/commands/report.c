@@ -156,9 +156,10 @@ static int report_run(const struct command *command, const struct arguments *arg
 {
 	const char *output = cli_option_text(arguments, "output");
 	struct output_inputs inputs = {
-		arguments->paths,
-		arguments->path_count,
-		{ cli_option_text(arguments, "compare"), cli_option_text(arguments, "page") },
+		.paths = arguments->paths,
+		.path_count = arguments->path_count,
+		.more = { cli_option_text(arguments, "compare"),
+			  cli_option_text(arguments, "page") },
 	};
 	struct redaction redaction = redaction_of(arguments);
 	struct ss_redactor *redactor;

@@ -388,6 +388,20 @@ enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct
 	return status;
 }
 
+void ss_find_leave_out(struct ss_paths *paths, const char *path)
+{
+	struct stat out, info;
+	uint32_t kept = 0;
+
+	if (!path || stat(path, &out) != 0)
+		return;
+	for (uint32_t i = 0; i < paths->count; i++)
+		if (!paths->items[i].from_folder || stat(paths->items[i].path, &info) != 0 ||
+		    info.st_dev != out.st_dev || info.st_ino != out.st_ino)
+			paths->items[kept++] = paths->items[i];
+	paths->count = kept;
+}
+
 enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,
 			      struct ss_arena *arena, struct ss_paths *out, struct ss_error *err)
 {

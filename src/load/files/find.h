@@ -35,6 +35,12 @@ SS_MUST_USE
 enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct ss_arena *arena,
 			     struct ss_paths *out, struct ss_error *err);
 
+/* The first bytes of a trace that was merged from others. */
+#define SS_MERGED_HEAD "{\"merged_by\":\"stepscope\","
+
+/* Removes a file that was found in a folder, under any name. */
+void ss_find_leave_out(struct ss_paths *paths, const char *path);
+
 /* Adds the inputs after the files. Fails when one has no name. */
 SS_MUST_USE
 enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,
