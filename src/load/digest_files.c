@@ -281,9 +281,11 @@ enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file
 				    struct ss_source *source, struct ss_gate *gate,
 				    const char **out, struct ss_error *err)
 {
+	bool with_summary = job->summarizer != NULL;
+	enum ss_digest_part end = with_summary ? SS_DIGEST_PARTS : SS_DIGEST_FINDINGS;
 	struct ss_digest_file digest;
 	enum ss_status status = ss_trace_digest_read(source, ss_job_digest_version(job->reader),
-						     SS_DIGEST_FINDINGS, job->memory, &digest, err);
+						     end, job->memory, &digest, err);
 	struct ss_error why = { 0 };
 	bool has_trace;
 
@@ -297,7 +299,7 @@ enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file
 		status = digest_take_paths(job, file, &digest.origin, gate, err);
 	if (status == SS_OK && !has_trace) {
 		file->no_trace = job_copy_text(job, why.text, gate);
-		status = file->no_trace ? digest_fill_file(job, file, &digest, false, err)
+		status = file->no_trace ? digest_fill_file(job, file, &digest, with_summary, err)
 					: ss_fail_memory(err, "the list of files");
 	}
 	*out = has_trace ? file->source : NULL;

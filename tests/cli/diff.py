@@ -7,6 +7,7 @@ Usage: diff.py STEPSCOPE.
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -85,6 +86,25 @@ def loop(slow, healthy):
         check("a verdict is on everything", part["change"] is None, words)
 
 
+def digests(place, slow, healthy):
+    """The same without the traces: digests are enough."""
+    sides = {}
+    for name, folder in (("slow", slow), ("healthy", healthy)):
+        sides[name] = f"{place}/{name}_digests"
+        made = run("digest", folder, "-o", sides[name])
+        check("digest", made.returncode == 0, made.stderr)
+    whole = run("diff", "--format", "json", slow, healthy).stdout
+    for folder in (slow, healthy):
+        os.rename(folder, folder + "_away")
+    out = run("diff", "--format", "json", sides["slow"], sides["healthy"])
+    for folder in (slow, healthy):
+        os.rename(folder + "_away", folder)
+    check("diff of digests", out.returncode == 0, out.stderr)
+    before, after = json.loads(whole)["change"], json.loads(out.stdout or "{}")
+    for key in ("verdict", "text", "fixed", "predicted_ns", "saved_ns"):
+        check(key, before[key] == after.get("change", {}).get(key), (before, after.get("change")))
+
+
 def mended(place):
     """A fix that leaves a part of its finding: the sentence says how much."""
     few, many = place + "/few", place + "/many"
@@ -155,6 +175,7 @@ def main():
         simulate(healthy, "--preset", "ddp8-healthy")
         compare(slow, healthy)
         loop(slow, healthy)
+        digests(place, slow, healthy)
         mended(place)
         others(place, healthy)
         same(healthy)

@@ -34,6 +34,8 @@ static enum ss_status open_side(const struct arguments *arguments, uint32_t side
 	char name[RUN_BYTES];
 
 	open.run = run_of_side(open.run, side, name);
+	/* digests have it; of traces it is made when it is needed */
+	open.diagnose = show_are_digests(path, 1);
 	SS_TRY(show_load(arguments, &open, out, err));
 	show_failed(*out, "diff");
 	return SS_OK;
