@@ -72,12 +72,12 @@ static void check_changes(const struct ss_check *check, const char *expected)
 /* Findings of a rule are one change, its largest part of the step's change leads. */
 static void test_findings(void **state)
 {
-	struct ss_check_finding before[] = { { &input, "waits", 10000, true } };
+	struct ss_check_finding before[] = { { &input, "waits", 10000, true, false, 0 } };
 	struct ss_check_finding after[] = {
-		{ &rest, "unknown", 90000, true },
-		{ &copies, "copies", 12000, true },
-		{ &input, "waits more", 20000, true },
-		{ &input, "waits", 20000, true },
+		{ &rest, "unknown", 90000, true, false, 0 },
+		{ &copies, "copies", 12000, true, false, 0 },
+		{ &input, "waits more", 20000, true, false, 0 },
+		{ &input, "waits", 20000, true, false, 0 },
 	};
 	struct compared compared;
 
@@ -100,8 +100,8 @@ static void test_findings(void **state)
 /* A finding that explains less than a quarter is not the cause. */
 static void test_cause(void **state)
 {
-	struct ss_check_finding after[] = { { &input, "waits", 20000, true },
-					    { &rest, "unknown", 25000, true } };
+	struct ss_check_finding after[] = { { &input, "waits", 20000, true, false, 0 },
+					    { &rest, "unknown", 25000, true, false, 0 } };
 	struct compared compared;
 
 	(void)state;

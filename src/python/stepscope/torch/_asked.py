@@ -2,8 +2,8 @@
 """Recording some steps when somebody asks, on all ranks at the same step.
 
 Whoever asks writes `.request.json` into the folder of the job, with a step in the future; every
-rank looks for it every two seconds. So all ranks record the same steps, and none waits for another. A
-rank that reads it too late records nothing.
+rank looks for it every two seconds. So all ranks record the same steps, and none waits for
+another. A rank that reads it too late records nothing.
 """
 
 from __future__ import annotations
