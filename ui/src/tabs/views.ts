@@ -47,6 +47,8 @@ export const VIEW_PLACES = {
 		{ view: "steps", title: "Steps" },
 		{ view: "critical-path", title: "Critical path" },
 		{ view: "inference", title: "Inference" },
+		{ view: "live-steps", title: "While it runs" },
+		{ view: "live-changes", title: "Changes while it runs" },
 	],
 	ranks: [
 		{ view: "ranks", title: "Ranks" },
@@ -55,6 +57,7 @@ export const VIEW_PLACES = {
 		{ view: "hang-causes", title: "Who lets others wait" },
 		{ view: "hang-ranks", title: "What ranks wait for" },
 		{ view: "hang-groups", title: "Process groups" },
+		{ view: "live-ranks", title: "While they run" },
 	],
 	memory: [
 		{ view: "memory", title: "Peaks" },
