@@ -33,6 +33,7 @@ export const SECTIONS = [
 			"docs/viewer",
 			"docs/check",
 			"docs/fleet",
+			"docs/cluster",
 			"docs/scale",
 			"docs/sql",
 			"docs/scripting",
