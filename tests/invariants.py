@@ -45,7 +45,7 @@ STRIDE = 3  # every so manyth rule between views for ranks like others
 RAW_BYTES = 300_000  # larger files take Python too long
 TEXT_BYTES = 500_000  # of larger files the text of the first groups will do
 PRINTED = 5  # rules of a file that do not hold
-REPORTS = ("overview", "info", "hang")  # several tables
+REPORTS = ("overview", "info", "hang", "live")  # several tables
 
 BREAKDOWN = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns",
              "dataloader_ns", "cpu_ns", "other_ns")

@@ -11,7 +11,7 @@ import subprocess
 import urllib.parse
 
 FORMATS = ("text", "csv", "markdown")
-REPORTS = ("info", "overview", "hang", "snapshot")
+REPORTS = ("info", "overview", "hang", "live", "snapshot")
 VERDICTS = ("diagnose", "what-if")
 WRITERS = ("!pack", "!report", "!merge")
 

@@ -42,7 +42,7 @@ def names_of_views():
     """Reports and views as help lists them; reports have no rows."""
     lines = run("help").stdout.decode().split("Reports and views:")[1].split("Other commands:")[0]
     return [line.split()[0] for line in lines.strip().split("\n")
-            if line.split()[0] not in ("overview", "info", "hang")]
+            if line.split()[0] not in ("overview", "info", "hang", "live")]
 
 
 def names_of_snapshot_views():
