@@ -11,7 +11,7 @@ import subprocess
 import urllib.parse
 
 FORMATS = ("text", "csv", "markdown")
-REPORTS = ("info", "overview", "hang", "live", "snapshot")
+REPORTS = ("info", "overview", "hang", "live")
 VERDICTS = ("diagnose", "what-if")
 WRITERS = ("!pack", "!report", "!merge")
 
@@ -110,7 +110,7 @@ def of_views(offers, job):
             yield f"view/{name}?step=0-1000000&top=20&format=text"
             yield f"view/{name}?name=a&top=20&format=text"
     yield "compare"
-    for name in VERDICTS + REPORTS[:2 + bool(job["snapshots"])]:
+    for name in VERDICTS + REPORTS + (("snapshot",) if job["snapshots"] else ()):
         yield f"view/{name}"
         yield f"view/{name}?format=text"
         yield f"view/{name}?format=markdown"
