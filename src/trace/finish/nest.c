@@ -58,7 +58,7 @@ static uint32_t nest_owner(const struct ss_trace *trace, uint32_t row, uint32_t 
 {
 	const struct ss_slices *slices = &trace->slices;
 	int64_t end = ss_slice_end(slices, row) - ROUNDING_NS;
-	uint32_t owner = open;
+	uint32_t owner = open, innermost = open;
 
 	if (slices->kind[row] != SS_KIND_ANNOTATION ||
 	    (ss_slice_flags(trace, row) & SS_NAME_COMM_RANGE))
@@ -67,6 +67,11 @@ static uint32_t nest_owner(const struct ss_trace *trace, uint32_t row, uint32_t 
 	     i++, open = slices->parent[open])
 		if (slices->kind[open] == SS_KIND_PYTHON)
 			owner = slices->parent[open];
+	/* a function that outlasts its caller is open when that has ended */
+	for (int i = 0; owner != SS_NO_ROW && ss_slice_end(slices, owner) <= slices->start_ns[row];
+	     i++, owner = slices->parent[owner])
+		if (i == HELPERS_MAX)
+			return innermost;
 	return owner;
 }
 
