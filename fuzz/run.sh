@@ -4,7 +4,7 @@
 #
 #     fuzz/run.sh SECONDS [TARGET...]         as many at a time as there are cores
 #     fuzz/run.sh --minutes N [TARGET...]     one after the other: figures of a quiet machine
-#     fuzz/run.sh --runs N [TARGET...]        the same N runs each time, from the corpus of git
+#     fuzz/run.sh --runs N [TARGET...]        N runs from the corpus of git; 0: its inputs alone
 #     fuzz/run.sh merge [TARGET...]           keeps of the corpus what reaches something of its own
 #     fuzz/run.sh keep [TARGET...]            packs the smallest inputs into fuzz/corpus, for git
 #

@@ -71,7 +71,8 @@ static void memory_add_row(const struct ss_trace *trace, struct ss_table *out,
 	const char *name = ss_pool_name(pool, out);
 	/* a sum that only falls is highest at its start */
 	bool below = !pool->has_totals && pool->peak_bytes < 0;
-	bool sized = device && device->memory_bytes > 0;
+	/* what does not fit is not all on the device, or its size is false */
+	bool sized = device && device->memory_bytes > 0 && pool->peak_bytes <= device->memory_bytes;
 
 	ss_row_begin(out);
 	ss_row_text(out, name);
