@@ -293,3 +293,19 @@ const char *output_path_below(const struct arguments *arguments, const struct ss
 	}
 	return slash ? slash + 1 : path->path;
 }
+
+enum ss_status output_write_whole(const char *path, const struct ss_text *text,
+				  struct ss_error *err)
+{
+	struct ss_new_file file;
+	enum ss_status status;
+
+	SS_TRY(stop_open(path, &file, err));
+	status = ss_new_file_write(&file, text->data ? text->data : "", text->length, err);
+	if (status == SS_OK)
+		status = ss_new_file_close(&file, err);
+	else
+		ss_new_file_drop(&file);
+	stop_closed();
+	return status;
+}

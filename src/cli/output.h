@@ -69,6 +69,9 @@ int output_finish(const char *what, struct output *output);
 int output_compare(const char *what, struct output *output);
 
 /* Calls output_finish() and renames the file to its final name. */
+/* Writes a file that readers find whole, or not at all. */
+enum ss_status output_write_whole(const char *path, const struct ss_text *text,
+				  struct ss_error *err);
 int output_close(const char *what, struct output *output);
 
 /* Warns that input files are truncated, so that the output lacks events. */

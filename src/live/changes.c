@@ -11,9 +11,6 @@
 #include "live/joining.h"
 #include "trace/trace.h"
 
-/* First steps: caches, compilers, memory pools. */
-#define SKIPPED_STEPS 20
-
 /* Smaller changes are not told: they come and go with the machine. The recorder has the same. */
 #define LEAST_SHARE 0.05
 
@@ -36,7 +33,7 @@ static void live_make_blocks(const struct ss_live *live, struct live_blocks *out
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < live->step_count; i++) {
-		if (live->steps[i].step <= SKIPPED_STEPS || live->steps[i].is_recorded ||
+		if (live->steps[i].step <= SS_LIVE_SKIPPED || live->steps[i].is_recorded ||
 		    live->steps[i].us[SS_LIVE_STEP] == SS_LIVE_UNKNOWN)
 			continue;
 		if (!count)

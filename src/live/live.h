@@ -101,6 +101,11 @@ struct ss_live {
 #define SS_LIVE_RECENT 128
 #define SS_LIVE_BLOCK 32
 
+/* First steps are left out of changes: caches, compilers, memory pools. */
+#define SS_LIVE_SKIPPED 20
+/* With fewer steps no change is visible: three blocks on each side of it. */
+#define SS_LIVE_STEPS_MIN (SS_LIVE_SKIPPED + 6 * SS_LIVE_BLOCK)
+
 /* The files stay the caller's; a live that failed is to be released, too. */
 SS_MUST_USE
 enum ss_status ss_live_make(struct ss_live *out, const struct ss_live_file *const *files,

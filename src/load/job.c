@@ -489,6 +489,11 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	job->redactor = options->redactor;
 	job->keeps_tables |= !options->reduce || options->tables;
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
+	if (status == SS_ERR_MISSING && options->live && options->path_count)
+		status = ss_fail(err, status,
+				 "no live numbers in '%s': pass the folder that "
+				 "stepscope.torch.live() writes to",
+				 options->paths[0]);
 	if (status == SS_OK && options->live)
 		ss_find_keep_live(&paths, options->live > 1);
 	ss_find_leave_out(&paths, options->leave_out);

@@ -290,8 +290,9 @@ enum ss_status ss_loop_close(struct ss_loop *loop, const struct ss_runs *runs,
 	loop_list_findings(loop);
 	if (fabs(check->noise.typical.change - check->noise.mean.change) >= CHANGE_SHARE)
 		loop_add_typical(&check->noise.typical, &loop->lines);
-	ss_text_addf(&loop->lines, "Kernels per step: %.0f -> %.0f\n", check->before[0].calls,
-		     check->after.calls);
+	ss_text_addf(&loop->lines, "%s per step: %.0f -> %.0f\n",
+		     check->after.on_device ? "Kernels" : "Calls of operators",
+		     check->before[0].calls, check->after.calls);
 	loop_add_change(loop);
 	return SS_OK;
 }

@@ -16,7 +16,7 @@ static void live_add_state(const struct ss_live *live, struct ss_text *out)
 {
 	const struct ss_live_file *first = live->ranks[0].file;
 	const struct ss_live_step *last = &live->steps[live->step_count - 1];
-	uint32_t behind = 0, missing = 0;
+	uint32_t behind = 0, missing = 0, recent = first->row_count;
 
 	if (first->job[0])
 		ss_text_addf(out, "Job %s: ", first->job);
@@ -27,8 +27,9 @@ static void live_add_state(const struct ss_live *live, struct ss_text *out)
 		     live->rank_count == 1 ? "" : "s", last->step);
 	if (missing)
 		ss_text_addf(out, ", %u more without a file here", missing);
-	ss_text_addf(out, ". A step takes %.4g ms (median of the last %d on rank %" PRId64 ").\n",
-		     live_ms(live->ranks[0].ns[SS_LIVE_STEP]), SS_LIVE_RECENT, first->rank);
+	recent = recent < SS_LIVE_RECENT ? recent : SS_LIVE_RECENT;
+	ss_text_addf(out, ". A step takes %.4g ms (median of the last %u on rank %" PRId64 ").\n",
+		     live_ms(live->ranks[0].ns[SS_LIVE_STEP]), recent, first->rank);
 	if (behind)
 		ss_text_addf(out, "%u rank%s more than %d steps behind: ended, or stuck.\n", behind,
 			     behind == 1 ? " is" : "s are", SS_LIVE_BLOCK);

@@ -12,7 +12,6 @@
 #include "api/session.h"
 #include "base/system/clock.h"
 #include "cli/output.h"
-#include "cli/stop.h"
 
 /* As the recorder itself asks: _asked.py. */
 #define REQUEST_NAME ".request.json"
@@ -52,8 +51,6 @@ static enum ss_status record_first_step(const struct arguments *arguments, uint6
 static enum ss_status record_write(const char *folder, uint64_t first, uint64_t steps,
 				   struct ss_error *err)
 {
-	struct ss_new_file file;
-	enum ss_status status;
 	SS_TEXT(path);
 	SS_TEXT(text);
 
@@ -64,14 +61,7 @@ static enum ss_status record_write(const char *folder, uint64_t first, uint64_t 
 		     ss_clock_ns(), (int)getpid(), first, steps);
 	if (ss_text_failed(&path) || ss_text_failed(&text))
 		return ss_fail_memory(err, "the request");
-	SS_TRY(stop_open(path.data, &file, err));
-	status = ss_new_file_write(&file, text.data, text.length, err);
-	if (status == SS_OK)
-		status = ss_new_file_close(&file, err);
-	else
-		ss_new_file_drop(&file);
-	stop_closed();
-	return status;
+	return output_write_whole(path.data, &text, err);
 }
 
 static int record_run(const struct command *command, const struct arguments *arguments)

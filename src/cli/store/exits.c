@@ -9,7 +9,6 @@
 
 #include "api/write/metrics.h"
 #include "base/system/clock.h"
-#include "cli/stop.h"
 
 /* Prometheus reads every 15 to 60 seconds. */
 #define AGAIN_NS INT64_C(30000000000)
@@ -62,23 +61,6 @@ void cli_exits_run(struct watch_exits *exits, struct ss_session *session, const 
 	exits_print(&events);
 }
 
-/* A file that readers find whole, as the textfile collector wants it. */
-static enum ss_status exits_write(const char *path, const struct ss_text *text,
-				  struct ss_error *err)
-{
-	struct ss_new_file file;
-	enum ss_status status;
-
-	SS_TRY(stop_open(path, &file, err));
-	status = ss_new_file_write(&file, text->data ? text->data : "", text->length, err);
-	if (status == SS_OK)
-		status = ss_new_file_close(&file, err);
-	else
-		ss_new_file_drop(&file);
-	stop_closed();
-	return status;
-}
-
 void cli_exits_live(struct watch_exits *exits, bool must)
 {
 	struct ss_open_options open = show_loading(exits->arguments, &exits->folder, 1);
@@ -102,7 +84,7 @@ void cli_exits_live(struct watch_exits *exits, bool must)
 	ss_text_add(&metrics, exits->verdict.data ? exits->verdict.data : "",
 		    exits->verdict.length);
 	err = (struct ss_error){ 0 };
-	if (exits->metrics && exits_write(exits->metrics, &metrics, &err) != SS_OK)
+	if (exits->metrics && output_write_whole(exits->metrics, &metrics, &err) != SS_OK)
 		(void)show_fail("watch", &err);
 	if (exits->has_events)
 		exits_print(&events);
