@@ -47,13 +47,16 @@ static long affinity_cores(void)
 
 uint32_t ss_thread_cores(void)
 {
+	uint32_t least = ss_thread_quota("");
 	long cores = affinity_cores();
 
 	if (cores < 1)
 		cores = sysconf(_SC_NPROCESSORS_ONLN);
 	if (cores < 1)
-		return 1;
-	return cores > (long)SS_THREADS_MAX ? SS_THREADS_MAX : (uint32_t)cores;
+		cores = 1;
+	if (least > SS_THREADS_MAX)
+		least = SS_THREADS_MAX;
+	return cores > (long)least ? least : (uint32_t)cores;
 }
 
 static void *thread_job_run(void *argument)

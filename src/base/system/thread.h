@@ -17,6 +17,12 @@
 uint32_t ss_thread_cores(void);
 
 /*
+ * The cores whose time the control groups of this process leave it, rounded up, at least 1;
+ * UINT32_MAX if they limit nothing. root is where / is, "" but for tests. Linux alone has them.
+ */
+uint32_t ss_thread_quota(const char *root);
+
+/*
  * Runs work(context, 0 .. count-1), each on a thread of its own (the caller's
  * is one of them), and returns when all have returned. When the system refuses
  * a thread its work runs on the caller's: correct, only slower.
