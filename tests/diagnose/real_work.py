@@ -38,10 +38,10 @@ def rows_of(stepscope, path):
     return [dict(zip(names, row)) for row in document["rows"]]
 
 
-def has_values(path):
-    """Whether strides and paddings are recorded."""
+def has_types(path):
+    """Whether the types of operands are recorded."""
     with gzip.open(path, "rb") as file:
-        return b'"Concrete Inputs"' in file.read()
+        return re.search(rb'"Input type": ?\[ ?"', file.read()) is not None
 
 
 def unknown_parts(rows):
@@ -69,7 +69,7 @@ def check_known(path, rows):
     listed = ", ".join(f"{name} {100 * ns / total:.1f} %" for name, ns in unknown.most_common(5))
     print(f"{path}: bytes of {100 * known:.1f} %" + (f"; unknown: {listed}" if listed else ""))
     total, unknown = unknown_parts([row for row in rows if row["kind"] not in WITHOUT])
-    if total and has_values(path) and sum(unknown.values()) > (1 - LEAST_KNOWN) * total:
+    if total and has_types(path) and sum(unknown.values()) > (1 - LEAST_KNOWN) * total:
         yield f"work with a formula is unknown: {dict(unknown.most_common(3))}"
 
 

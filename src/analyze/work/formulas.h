@@ -34,6 +34,7 @@ struct ss_work {
 	double out_bytes;            /* written to one result; 0: unknown, or little */
 	double rows, columns, batch; /* of the result; columns also of kinds below; 0: unknown */
 	double depth;                /* of the heads of attention */
+	bool lacks_result;           /* of a convolution only the size of its result is unknown */
 };
 
 /* No operand. Below 0: counted from the last, which is -1. */
@@ -72,5 +73,9 @@ uint32_t ss_formula_at(const struct ss_formula *formula, const struct ss_operand
 
 /* Adds the bytes of the elements; an unknown type makes all bytes unknown. */
 void ss_formula_add_bytes(struct ss_work *work, double elements, enum ss_dtype dtype);
+
+/* A convolution without recorded strides, whose result was found; false: it does not fit. */
+bool ss_formula_conv_by_result(const struct ss_operands *in, const struct ss_operand *result,
+			       struct ss_work *out);
 
 #endif

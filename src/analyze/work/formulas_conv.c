@@ -90,8 +90,11 @@ static void conv_forward_work(const struct ss_formula *formula, const struct ss_
 	    (transposed && !ss_operand_int(in, ss_formula_at(formula, in, GROUPS), &groups)))
 		return;
 	places = conv_output_positions(formula, in, transposed);
-	if (places < 0)
+	if (places < 0) {
+		/* work.c looks for the output's size in what follows */
+		out->lacks_result = !transposed;
 		return;
+	}
 	channels = transposed ? (double)weight->dims[1] * (double)groups : (double)weight->dims[0];
 	out->dtype = input->dtype;
 	out->has_flops = true;
@@ -104,6 +107,32 @@ static void conv_forward_work(const struct ss_formula *formula, const struct ss_
 	if (bias)
 		ss_formula_add_bytes(out, ss_operand_stored(bias), bias->dtype);
 	ss_formula_add_bytes(out, (double)input->dims[0] * channels * places, input->dtype);
+}
+
+bool ss_formula_conv_by_result(const struct ss_operands *in, const struct ss_operand *result,
+			       struct ss_work *out)
+{
+	const struct ss_operand *input = ss_operand_tensor(in, 0);
+	const struct ss_operand *weight = ss_operand_tensor(in, 1);
+	double elements = ss_operand_elements(result);
+
+	if (!conv_operands_fit(input, weight) || result->rank != input->rank ||
+	    result->dims[0] != input->dims[0] || result->dims[1] != weight->dims[0])
+		return false;
+	/* what is added around the input is smaller than a filter on either side */
+	for (uint32_t i = 2; i < input->rank; i++)
+		if (!conv_sizes_are_sane(&result->dims[i], 1) ||
+		    !conv_sizes_are_sane(&input->dims[i], 1) ||
+		    !conv_sizes_are_sane(&weight->dims[i], 1) ||
+		    result->dims[i] > input->dims[i] + weight->dims[i])
+			return false;
+	out->dtype = input->dtype;
+	out->has_flops = out->has_bytes = true;
+	out->flops = 2 * conv_filter_elements(weight) * elements;
+	ss_formula_add_bytes(out, ss_operand_stored(input), input->dtype);
+	ss_formula_add_bytes(out, ss_operand_stored(weight), weight->dtype);
+	ss_formula_add_bytes(out, elements, input->dtype);
+	return true;
 }
 
 static void conv_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,

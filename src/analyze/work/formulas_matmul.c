@@ -123,6 +123,40 @@ static void grouped_mm_work(const struct ss_formula *formula, const struct ss_op
 	matmul_fill_work(formula, in, 2 * ss_operand_elements(a) * out->columns, out);
 }
 
+/*
+ * Experts of servers: rows [t, h], weights [e, n, h] and [e, h, i] (n is 2 i with a gate), and
+ * [t, k] for the k experts of each row. The weights of the experts in use are read: at most as many
+ * as there are pairs of row and expert.
+ */
+static void fused_experts_work(const struct ss_formula *formula, const struct ss_operands *in,
+			       bool in_place, struct ss_work *out)
+{
+	const struct ss_operand *x = ss_operand_tensor(in, 0), *up = ss_operand_tensor(in, 1);
+	const struct ss_operand *down = ss_operand_tensor(in, 2), *top = ss_operand_tensor(in, 3);
+	double pairs, experts, used, expert;
+
+	(void)formula;
+	(void)in_place;
+	if (!x || !up || !down || !top || x->rank != 2 || up->rank != 3 || down->rank != 3 ||
+	    top->rank != 2 || up->dims[0] != down->dims[0] || up->dims[2] != x->dims[1] ||
+	    down->dims[1] != x->dims[1] || top->dims[0] != x->dims[0] || !up->dims[0] ||
+	    up->dtype != down->dtype || up->dtype == SS_DTYPE_OTHER)
+		return;
+	experts = (double)up->dims[0];
+	pairs = ss_operand_elements(top);
+	used = pairs < experts ? pairs : experts;
+	expert = (ss_operand_elements(up) + ss_operand_elements(down)) / experts;
+	out->dtype = up->dtype;
+	out->has_flops = out->has_bytes = true;
+	out->flops = 2 * pairs * expert;
+	out->batch = used;
+	out->rows = used > 0 ? pairs / used : 0;
+	out->columns = (double)up->dims[1];
+	out->out_bytes = ss_operand_elements(x) * ss_dtype_bytes(x->dtype);
+	ss_formula_add_bytes(out, used * expert, up->dtype);
+	ss_formula_add_bytes(out, 2 * ss_operand_elements(x), x->dtype);
+}
+
 #define NONE SS_NO_OPERAND
 #define MATMUL(name, function, ...)                                    \
 	{                                                              \
@@ -145,6 +179,9 @@ static const struct ss_formula matmul_formulas[] = {
 	MATMUL("_scaled_mm", matmul_work, 0, NONE, 6, 3),
 	MATMUL("_grouped_mm", grouped_mm_work, 0, NONE, 4, NONE),
 	MATMUL("_scaled_grouped_mm", grouped_mm_work, 0, NONE, 7, NONE),
+	MATMUL("vllm::inplace_fused_experts", fused_experts_work, 0),
+	MATMUL("vllm::outplace_fused_experts", fused_experts_work, 0),
+	MATMUL("vllm::rocm_aiter_fused_moe", fused_experts_work, 0),
 };
 
 const struct ss_formula_table ss_formulas_matmul = { matmul_formulas, SS_COUNT(matmul_formulas) };

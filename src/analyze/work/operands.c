@@ -44,6 +44,10 @@ static const struct {
 	{ "c10::Float8_e4m3fnuz", SS_DTYPE_FP8 },
 	{ "c10::Float8_e5m2fnuz", SS_DTYPE_FP8 },
 	{ "c10::Float4_e2m1fn_x2", SS_DTYPE_FP4 },
+	/* names of ScalarType; those of Python numbers are left out: Double, Long, Int, Bool */
+	{ "Float", SS_DTYPE_FP32 },
+	{ "Half", SS_DTYPE_FP16 },
+	{ "BFloat16", SS_DTYPE_BF16 },
 };
 
 const char *ss_dtype_name(enum ss_dtype dtype)
@@ -325,11 +329,11 @@ bool ss_operand_ints(const struct ss_operands *operands, uint32_t index, uint32_
 	uint32_t found = 0;
 	const char *at, *end;
 
-	if (!operand || *operand->value != '[')
+	if (!operand || (*operand->value != '[' && *operand->value != '('))
 		return false;
 	at = operand->value + 1;
 	end = operand->value + operand->value_length;
-	while (at < end && *at != ']') {
+	while (at < end && *at != ']' && *at != ')') {
 		if (operand_is_space(*at) || *at == ',') {
 			at++;
 			continue;

@@ -7,6 +7,9 @@
 
 #include "analyze/work/work.h"
 
+/* Between a convolution and the operator that reads its result: views, allocations, counters. */
+#define RESULT_ROWS 32
+
 /* A distinct call. `args` may be those of its parent. */
 struct work_key {
 	uint32_t name, args;
@@ -114,6 +117,36 @@ static uint32_t works_item_of_call(struct ss_works *works, const struct named_fo
 	return id;
 }
 
+/*
+ * Old writers record no strides, so the size of a convolution's result is unknown; an operator soon
+ * behind it has the result as its first operand.
+ */
+static void works_find_result(const struct ss_works *works, uint32_t row, uint32_t args,
+			      struct ss_work *work)
+{
+	const struct ss_trace *trace = works->ops->trace;
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t last = row + RESULT_ROWS < works->ops->row_count ? row + RESULT_ROWS
+								  : works->ops->row_count;
+	struct ss_operands in, next;
+
+	if (!ss_operands_read(&in, trace, ss_records_at(&trace->op_args, args)))
+		return;
+	for (uint32_t i = row + 1; i < last; i++) {
+		const struct ss_operand *first;
+
+		if (slices->track[i] != slices->track[row] || slices->args[i] == SS_NO_ARGS ||
+		    slices->kind[i] != SS_KIND_OP ||
+		    slices->start_ns[i] < ss_slice_end(slices, row) ||
+		    !ss_operands_read(&next, trace,
+				      ss_records_at(&trace->op_args, slices->args[i])))
+			continue;
+		first = ss_operand_tensor(&next, 0);
+		if (first && ss_formula_conv_by_result(&in, first, work))
+			return;
+	}
+}
+
 /* Sets number[row] to the number of its distinct call + 1; 0: its work is unknown. */
 static bool works_find_items(struct ss_works *works, const struct named_formula *named,
 			     uint32_t *number)
@@ -134,6 +167,10 @@ static bool works_find_items(struct ss_works *works, const struct named_formula 
 		item = works_item_of_call(works, call, key);
 		if (item == SS_NO_ID)
 			return false;
+		if (works->items[item].lacks_result) {
+			works->items[item].lacks_result = false;
+			works_find_result(works, row, key.args, &works->items[item]);
+		}
 		number[row] = item + 1;
 	}
 	return true;

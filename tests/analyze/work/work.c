@@ -65,6 +65,16 @@ static const struct work_case matmul_cases[] = {
 	  SS_DTYPE_FP8 },
 	{ "groups of rows, a matrix each", "aten::_grouped_mm", "[[20, 3], [4, 3, 5], [4], [], []]",
 	  "[" B ", " B ", \"int\", \"\", \"\"]", "", "", 600, (60 + 60 + 100) * 2, SS_DTYPE_BF16 },
+	/* three rows, two experts each: six of eight experts have 2 x 4 x 3 + 3 x 4 weights */
+	{ "experts: weights of those in use", "vllm::outplace_fused_experts",
+	  "[[3, 3], [8, 8, 3], [8, 3, 4], [3, 2], [3, 2]]", "[" B ", " B ", " B ", " F ", \"int\"]",
+	  "", "", 2 * 6 * 36.0, (6 * 36 + 18) * 2, SS_DTYPE_BF16 },
+	{ "experts: all of them", "vllm::outplace_fused_experts",
+	  "[[3, 3], [2, 8, 3], [2, 3, 4], [3, 2], [3, 2]]", "[" B ", " B ", " B ", " F ", \"int\"]",
+	  "", "", 2 * 6 * 36.0, (2 * 36 + 18) * 2, SS_DTYPE_BF16 },
+	{ "experts of another width", "vllm::outplace_fused_experts",
+	  "[[3, 3], [8, 8, 5], [8, 3, 4], [3, 2], [3, 2]]", "[" B ", " B ", " B ", " F ", \"int\"]",
+	  "", "", UNKNOWN, UNKNOWN, SS_DTYPE_UNKNOWN },
 	{ "other layouts of groups are not known", "aten::_grouped_mm", "[[2, 20], [20, 5], [4]]",
 	  "[" B ", " B ", \"int\"]", "", "", UNKNOWN, UNKNOWN, SS_DTYPE_UNKNOWN },
 };
@@ -95,6 +105,10 @@ static const struct work_case conv_cases[] = {
 	  SS_DTYPE_FP32 },
 	{ "strides not recorded", "aten::conv2d", "[[2, 3, 9, 8], [4, 3, 3, 2], [], [], [], []]",
 	  CONV_TYPES, "", "", UNKNOWN, UNKNOWN, SS_DTYPE_UNKNOWN },
+	{ "tuples, and names of ScalarType", "aten::conv2d",
+	  "[[1, 3, 8, 8], [4, 3, 3, 3], [], [], [], []]", "[\"Float\", \"Float\"]", "",
+	  "[\"\", \"\", \"\", \"(1, 1)\", \"(1,1)\", \"(1,1)\"]", 2.0 * 4 * 64 * 27,
+	  (192 + 108 + 256) * 4, SS_DTYPE_FP32 },
 	{ "a stride of nothing", "aten::conv1d", "[[1, 8, 10], [8, 1, 3], [], [], [], []]",
 	  CONV_TYPES, "", "[\"\", \"\", \"\", \"[0]\", \"[1]\", \"[1]\", \"8\"]", UNKNOWN, UNKNOWN,
 	  SS_DTYPE_UNKNOWN },
@@ -255,7 +269,26 @@ static const struct work_case junk_cases[] = {
 	  "[\"\\\"\", \"\\\\\", \"True\"]", UNKNOWN, 40 + 80, SS_DTYPE_FP16 },
 };
 
-static char *json_of(const struct work_case *work)
+/* Convolutions without strides, and the sizes of the operator behind them. */
+static const struct {
+	struct work_case work;
+	const char *next;
+} result_cases[] = {
+	{ { "strides not recorded, but the result", "aten::cudnn_convolution",
+	    "[[2, 3, 9, 8], [4, 3, 3, 2], [], [], [], []]", CONV_TYPES, "", "",
+	    2.0 * 2 * 4 * 30 * 18, (432 + 72 + 240) * 4, SS_DTYPE_FP32 },
+	  "[[2, 4, 5, 6], [4]]" },
+	{ { "what follows is of another size", "aten::cudnn_convolution",
+	    "[[2, 3, 9, 8], [4, 3, 3, 2], [], [], [], []]", CONV_TYPES, "", "", UNKNOWN, UNKNOWN,
+	    SS_DTYPE_UNKNOWN },
+	  "[[2, 8, 5, 6], [8]]" },
+	{ { "what follows is larger than any padding", "aten::cudnn_convolution",
+	    "[[2, 3, 9, 8], [4, 3, 3, 2], [], [], [], []]", CONV_TYPES, "", "", UNKNOWN, UNKNOWN,
+	    SS_DTYPE_UNKNOWN },
+	  "[[2, 4, 18, 16], [4]]" },
+};
+
+static char *json_of(const struct work_case *work, const char *next)
 {
 	const char *keys[] = { "Input Dims", "Input type", "Input Strides", "Concrete Inputs" };
 	const char *values[] = { work->dims, work->types, work->strides, work->values };
@@ -268,39 +301,47 @@ static char *json_of(const struct work_case *work)
 	for (size_t i = 0; i < SS_COUNT(keys); i++)
 		if (*values[i])
 			ss_text_addf(&json, ",\"%s\":%s", keys[i], values[i]);
-	ss_text_addf(&json, "}}]");
+	ss_text_addf(&json, "}}");
+	if (next)
+		ss_text_addf(&json,
+			     ",{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::add_\",\"pid\":1,"
+			     "\"tid\":1,\"ts\":9,\"dur\":5,\"args\":{\"Input Dims\":%s,"
+			     "\"Input type\":[" F "]}}",
+			     next);
+	ss_text_addf(&json, "]");
 	return json.data;
+}
+
+static void run_case(const struct work_case *want, const char *next)
+{
+	struct support_trace trace;
+	struct ss_ops ops;
+	struct ss_works works;
+	const struct ss_work none = { 0 }, *found;
+	struct ss_error err;
+	char *json = json_of(want, next);
+
+	support_load(&trace, json);
+	assert_int_equal(ss_ops_init(&ops, &trace.trace, &trace.memory, &err), SS_OK);
+	assert_int_equal(ss_works_init(&works, &ops, &trace.memory, &err), SS_OK);
+	found = ss_works_of(&works, 0);
+	found = found ? found : &none;
+	support_check((found->has_flops ? found->flops : UNKNOWN) == want->flops, want->what,
+		      "FLOPs %.0f", found->has_flops ? found->flops : UNKNOWN);
+	support_check((found->has_bytes ? found->moved_bytes : UNKNOWN) == want->bytes, want->what,
+		      "bytes %.0f", found->has_bytes ? found->moved_bytes : UNKNOWN);
+	support_check((!found->has_flops && !found->has_bytes) || found->dtype == want->dtype,
+		      want->what, "type %d", found->dtype);
+	ss_works_release(&works);
+	ss_ops_release(&ops);
+	support_close(&trace);
+	free(json);
 }
 
 static void run(const struct work_case *cases, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct work_case *want = &cases[i];
-		struct support_trace trace;
-		struct ss_ops ops;
-		struct ss_works works;
-		const struct ss_work none = { 0 }, *found;
-		struct ss_error err;
-		char *json = json_of(want);
-
-		support_load(&trace, json);
-		assert_int_equal(ss_ops_init(&ops, &trace.trace, &trace.memory, &err), SS_OK);
-		assert_int_equal(ss_works_init(&works, &ops, &trace.memory, &err), SS_OK);
-		found = ss_works_of(&works, 0);
-		found = found ? found : &none;
-		support_check((found->has_flops ? found->flops : UNKNOWN) == want->flops,
-			      want->what, "FLOPs %.0f", found->has_flops ? found->flops : UNKNOWN);
-		support_check((found->has_bytes ? found->moved_bytes : UNKNOWN) == want->bytes,
-			      want->what, "bytes %.0f",
-			      found->has_bytes ? found->moved_bytes : UNKNOWN);
-		support_check((!found->has_flops && !found->has_bytes) ||
-				      found->dtype == want->dtype,
-			      want->what, "type %d", found->dtype);
-		ss_works_release(&works);
-		ss_ops_release(&ops);
-		support_close(&trace);
-		free(json);
-	}
+	for (size_t i = 0; i < count; i++)
+		run_case(&cases[i], NULL);
 }
 
 static void test_matmul(void **state)
@@ -313,6 +354,8 @@ static void test_conv(void **state)
 {
 	(void)state;
 	run(conv_cases, SS_COUNT(conv_cases));
+	for (size_t i = 0; i < SS_COUNT(result_cases); i++)
+		run_case(&result_cases[i].work, result_cases[i].next);
 }
 
 static void test_attention(void **state)
