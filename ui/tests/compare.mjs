@@ -40,6 +40,11 @@ async function aligned(harness) {
 				.filter({ hasText: title })
 				.getByText("gone in B")
 				.waitFor();
+	/* the command's sentences, and a way to the finding */
+	const { change } = harness.json("diff", before, after);
+	for (const line of change.text.split("\n").filter(Boolean))
+		await panel.getByText(line, { exact: true }).waitFor();
+	equal(await findings.getByRole("link").count(), change.findings.rows.length, "links");
 	const axis = panel.getByRole("application", { name: /Both runs on one axis/ });
 	await axis.getByRole("img", { name: /Run B/ }).waitFor();
 	const table = panel.getByRole("table", { name: /What changed most/ });
@@ -84,21 +89,47 @@ async function differ(harness) {
 
 async function units() {
 	const model = await load("tabs/compare/aligned-model.ts");
-	const finding = (rule, cost_ns) => ({ rule, cost_ns, title: rule, level: "warning" });
+	const finding = (rule, cost_ns, title = rule) => ({ rule, cost_ns, title, level: "warning" });
+	const columns = ["change", "rule", "cost_a_ns", "cost_b_ns", "finding"];
+	const changed = {
+		columns: columns.map((name) => ({ name })),
+		rows: [
+			["gone", "gone", 50, 0, "gone"],
+			["more", "more", 10, 30, "now more"],
+			["new", "new", 0, 5, "new"],
+		],
+	};
 	equal(
 		model
 			.findingsOf(
+				changed,
 				[finding("gone", 50), finding("same", 100), finding("more", 10)],
-				[finding("same", 101), finding("more", 30), finding("new", 5)],
+				[finding("same", 101), finding("more", 30, "now more"), finding("new", 5)],
 			)
-			.map(({ rule, state }) => [rule, state]),
+			.map(({ change, titles, a, b, number }) => [change, titles, a, b, number]),
 		[
-			["gone", "gone"],
-			["more", "larger"],
-			["new", "new"],
-			["same", "same"],
+			["gone", ["gone"], 50, null, 1],
+			["more", ["more", "now more"], 10, 30, 3],
+			["new", ["new"], null, 5, null],
+			["both", ["same"], 100, 101, 2],
 		],
 		"findings by what changed",
+	);
+	const track = (number, kind, slices, stream = null) => ({
+		...{ track: number, kind, slices, stream },
+	});
+	equal(
+		model
+			.rowsOf([
+				track(0, "main", 900),
+				track(1, "thread", 800),
+				...[2, 3, 4, 5, 6].map((i) => track(i, "compute", 10 * i, i)),
+				track(7, "communication", 1, 20),
+				track(8, "other", 500, 7),
+			])
+			.map((one) => one.track),
+		[0, 3, 4, 5, 6, 7],
+		"the stream of the collectives stays, however little it has",
 	);
 	const name = (text, self_ns) => ({ where: "device", name: text, self_ns, count: 1 });
 	equal(

@@ -12,8 +12,9 @@ import { verdictOf } from "./ways.mjs";
 const RESNET = join(TRACES, "cuda/resnet50_workers0.pt.trace.json.gz");
 
 async function model() {
-	const { histogramOf, byStep, byRank, summaryOf, sqlOf, factsMarkdown, factsJson } =
+	const { histogramOf, byStep, byRank, summaryOf, sqlOf, factsMarkdown, factsJson, ...more } =
 		await load("places/model.ts");
+	const { keysOf, speaksOf, viewSql } = more;
 	const call = (file, start_ns, dur_ns) => ({ file, row: 0, start_ns, dur_ns });
 	const calls = [call(0, 5, 1500), call(0, 105, 1999), call(1, 5, 60_000), call(1, 500, 0)];
 	equal(
@@ -62,6 +63,33 @@ async function model() {
 	equal(summaryOf([]), null, "no calls");
 	check(sqlOf("it's").includes("where name = 'it''s'"), "quotes in SQL");
 	equal(
+		[
+			["aten::add is slow", "aten::add"],
+			["aten::copy_: 0.15 ms", "aten::copy_"],
+			["all-gathers start late", "all-gather"],
+			["aten::add_ is slow", "aten::add"],
+			["in nanogpt::mm for 0.18 ms", "mm"],
+		].map(([sentence, name]) => speaksOf(sentence, name)),
+		[true, true, true, false, false],
+		"whether a sentence names it",
+	);
+	const column = (name, type, detail = false) => ({ name, type, detail });
+	const offer = {
+		name: "critical-path",
+		groups: ["part", "name"],
+		of_job: true,
+		columns: [column("rank", "id"), column("group", "text"), column("x_ns", "ns")],
+	};
+	const cells = { rank: 3, group: "it's", x_ns: 5 };
+	equal(
+		viewSql(offer, "name", keysOf(offer, (name) => cells[name] ?? null), {
+			rank: 3,
+			step: 1,
+		}),
+		"select *\nfrom critical_path(by := 'name', rank := 3)\nwhere \"group\" = 'it''s';",
+		"the query of a row",
+	);
+	equal(
 		factsMarkdown("a*b", [["shape", "a|b\nc"]]),
 		"**a\\*b**\n\n| | |\n|---|---|\n| shape | a\\|b c |\n",
 		"Markdown",
@@ -102,6 +130,7 @@ async function operator(harness) {
 		"Calls by duration",
 		"Time by step",
 		"Lines",
+		"from events",
 		"where name = 'aten::add_'",
 	])
 		check(said.includes(part), `no ${part}: ${said}`);
@@ -152,6 +181,61 @@ async function slice(harness) {
 	await harness.close(page);
 }
 
+/* Whether the query of the page gives rows, and how many. */
+async function queried(harness, folder, drawer) {
+	const query = await drawer.locator(".place-sql").innerText();
+	check(query.startsWith("select"), query);
+	if (!process.env.STEPSCOPE_DUCKDB) return null;
+	const { rows } = harness.json("sql", folder, query);
+	check(rows.length > 0, `no rows: ${query}`);
+	return rows.length;
+}
+
+/* Rows that are no names: a collective, a step, a part of the budget, a place of the step. */
+async function otherRows(harness) {
+	const folder = harness.simulate("ddp8-slow");
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const first = async (hash) => {
+		await page.evaluate((at) => {
+			location.hash = at;
+		}, hash);
+		const drawer = page.locator(".drawer");
+		await drawer.locator(".place-sql").waitFor();
+		await quiet(page);
+		return drawer;
+	};
+	let drawer = await first("#/communication?at=row.collectives.class.0");
+	const each = harness.json("collectives", folder, "--group", "class", "--top", "1");
+	const at = (name) => each.columns.findIndex((one) => one.name === name);
+	const calls = each.rows[0][at("calls")];
+	await drawer.getByText(`${calls.toLocaleString("en-US")} calls of 8 ranks`).waitFor();
+	for (const title of ["Last to arrive", "Waiting by rank", "Longest waits"])
+		await drawer.getByRole("heading", { name: title }).waitFor();
+	equal((await queried(harness, folder, drawer)) ?? 1, 1, "rows of the class");
+	await drawer.getByRole("button", { name: "First on timeline" }).click();
+	await page.waitForURL(/#\/timeline/);
+	drawer = await first("#/steps?at=row.steps..1");
+	await drawer.getByRole("heading", { name: "Step, step 1 by rank" }).waitFor();
+	equal((await queried(harness, folder, drawer)) ?? 8, 8, "the step on all ranks");
+	for (const [view, group] of [
+		["budget", "part"],
+		["phases", ""],
+		["critical-path", ""],
+		["durations", ""],
+		["devices", ""],
+		["streams", ""],
+	]) {
+		drawer = await first(`#/overview?at=row.${view}.${group}.0`);
+		await queried(harness, folder, drawer);
+	}
+	drawer = await first("#/overview?at=row.budget.part.0");
+	await drawer.getByRole("heading", { name: "mean by step" }).waitFor();
+	await drawer.getByRole("heading", { name: "mean by rank" }).waitFor();
+	await harness.close(page);
+}
+
 async function ranks(harness) {
 	const { link } = await harness.serve(harness.simulate("ddp8-slow"));
 	const page = await harness.open(link);
@@ -199,5 +283,6 @@ export const placeTests = [
 	{ name: "places: an operator of a real trace", run: operator },
 	{ name: "places: a slice, its name, its copies", run: slice },
 	{ name: "places: a rank", run: ranks },
+	{ name: "places: collectives, steps and parts, with queries that run", run: otherRows },
 	{ name: "places: pictures of timeline and charts", run: pictures },
 ];

@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { check, equal, TRACES } from "./harness.mjs";
+import { time } from "./figures.mjs";
 import { verdictOf } from "./ways.mjs";
 
 const STRAGGLER = join(TRACES, "jobs/torchrec_straggler");
@@ -67,6 +68,11 @@ async function allHosts(harness) {
 	const said = await sentence.innerText();
 	check(said.startsWith("Rank 1 arrives last"), said);
 	check(said.includes(findings[0].title), `Ranks does not lead to the verdict: ${said}`);
+	/* what the late rank alone costs is the replay's answer */
+	const { step_ns, fixed_step_ns } = harness.json("what-if", "--fix", "straggler", NANOGPT);
+	await sentence
+		.getByText(`would take ${time(fixed_step_ns)} instead of ${time(step_ns)}`)
+		.waitFor();
 	await openTab(page, "Overview");
 	const headline = page.locator(".headline", { hasText: "exposed communication" });
 	await headline.waitFor();

@@ -171,7 +171,7 @@ export interface ViewOffer {
 	empty: string;
 	of_job: boolean;
 	of_snapshot: boolean;
-	/* Of dumps of the flight recorder, which the page does not show yet. */
+	/* Of dumps of the flight recorder, or of live numbers: traces have neither. */
 	of_dumps: boolean;
 	groups: string[];
 	/* Rows with the most of these stand first; none: they have an order of their own, and so

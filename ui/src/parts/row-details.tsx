@@ -3,12 +3,12 @@
  * row-details.tsx - drawer: a table row with all its columns and full names.
  */
 import { useState } from "preact/hooks";
-import type { Selection } from "../core/store";
 import { formatCell } from "../core/format";
-import type { Cell } from "../core/types";
-import { exactly, headingOf, isNumeric, type TableColumn } from "./columns";
+import type { Selection } from "../core/store";
+import type { Cell, TableDocument } from "../core/types";
 import { CopyFacts } from "../places/copy-facts";
 import { RowPage } from "../places/row-page";
+import { exactly, headingOf, isNumeric, type TableColumn } from "./columns";
 import { Copy } from "./copy";
 import { titleName } from "./names";
 import { cellReader, showRow } from "./place";
@@ -81,6 +81,22 @@ export function RowFacts(props: { columns: TableColumn[]; row: Cell[]; title: st
 	);
 }
 
+const SCOPES = ["rank", "device", "stream", "step"];
+
+/* "rank 1, device 1": what a row stands for if nothing else tells it from the others. */
+function scopeTitle(document: TableDocument, row: Cell[]): string {
+	const said = (cells: Cell[]) => {
+		const read = cellReader(document, cells);
+		return SCOPES.flatMap((name) => {
+			const value = read(name);
+			return typeof value === "number" ? [`${name} ${value}`] : [];
+		}).join(", ");
+	};
+	if (document.columns.some((column) => column.name === "name")) return "";
+	const own = said(row);
+	return document.rows.some((other) => other !== row && said(other) === own) ? "" : own;
+}
+
 /* Not the choice of any table: the selection says which group it is of. */
 const ROW_ID = "row";
 
@@ -95,9 +111,9 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 	if (!row) return <Nothing>This row is no longer in the table.</Nothing>;
 	const texts = knownOf(ready.columns, row).filter((column) => column.type === "text");
 	const title = texts.find((column) => column.name === "name") ?? texts[0];
-	const name = title
-		? String(row[title.index])
-		: `${selected.view}, row ${selected.index + 1}`;
+	const scope = scopeTitle(ready.document, row);
+	const place = ready.document.rows.length > 1 ? `, row ${selected.index + 1}` : "";
+	const name = scope || String(row[title?.index ?? -1] ?? `${selected.view}${place}`);
 	/* the core's own short name stands first */
 	const first = String(row[texts[0]?.index ?? -1] ?? "");
 	const isShort = first !== "" && name.includes(first.replace(/<.*/, ""));
@@ -138,7 +154,11 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 			</header>
 			{short === name ? null : <p class="mono row-name">{name}</p>}
 			<RowFacts columns={ready.columns} row={row} title={name} />
-			<RowPage offer={ready.offer} read={cellReader(ready.document, row)} />
+			<RowPage
+				offer={ready.offer}
+				group={ready.document.group ?? ""}
+				read={cellReader(ready.document, row)}
+			/>
 		</div>
 	);
 }

@@ -43,11 +43,15 @@ export function TabParts({
 	first = "",
 	without = {},
 }: Props) {
-	const { client } = useOpened();
-	const places: readonly ViewPlace[] = [...VIEW_PLACES[tab]].sort(
-		(a, b) => Number(b.view === first) - Number(a.view === first),
-	);
+	const { client, job } = useOpened();
 	const offers = useLoaded(() => client.offers(), [client]).value;
+	/* traces have neither dumps nor live numbers */
+	const traced = job.files.some((file) => file.problem === null);
+	const has = (name: string) =>
+		!traced || !offers?.views.some((one) => one.name === name && one.of_dumps);
+	const places = [...(VIEW_PLACES[tab] as readonly ViewPlace[])]
+		.filter((place) => has(place.view))
+		.sort((a, b) => Number(b.view === first) - Number(a.view === first));
 	const asked = useView((view) => view.own.view ?? "");
 	const summary = (name: string) => offers?.views.find((one) => one.name === name)?.summary;
 	const own = before.find((part) => part.id === asked);

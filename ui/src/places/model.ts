@@ -2,7 +2,8 @@
 /*
  * model.ts - all calls of one name: how long they take, in which steps, on which ranks.
  */
-import type { Job, JobFile } from "../core/types";
+import type { Cell, Job, JobFile, TableDocument, ViewOffer } from "../core/types";
+import { cellReader, type Read } from "../parts/place";
 
 /* A call, as the route search has it. */
 export interface Call {
@@ -128,13 +129,114 @@ export function summaryOf(calls: Call[]): Summary | null {
 	};
 }
 
+/* Rows that pass by their `names`, summed over ranks by the text of a column: the most first. */
+export interface Line {
+	text: string;
+	calls: number;
+	ns: number;
+}
+
+export function summedBy(
+	document: TableDocument,
+	column: string,
+	time: string,
+	passes: (names: Cell[]) => boolean,
+	names: string[],
+): Line[] {
+	const found = new Map<string, Line>();
+	const number = (cell: Cell) => (typeof cell === "number" ? cell : 0);
+	for (const row of document.rows) {
+		const read = cellReader(document, row);
+		const text = read(column);
+		if (typeof text !== "string" || !passes(names.map(read))) continue;
+		const line = found.get(text) ?? { text, calls: 0, ns: 0 };
+		line.calls += number(read("calls"));
+		line.ns += number(read(time));
+		found.set(text, line);
+	}
+	return [...found.values()].sort((a, b) => b.ns - a.ns);
+}
+
+/* Whether a sentence names it: not a longer name that begins or ends with it. */
+export function speaksOf(sentence: string, name: string): boolean {
+	const part = /[\w:.]/;
+	for (let at = sentence.indexOf(name); at >= 0; at = sentence.indexOf(name, at + 1)) {
+		const after = sentence.slice(at + name.length).replace(/^s?[.:,]*(?=\s|$)/, "");
+		if (!part.test(sentence[at - 1] ?? " ") && !part.test(after[0] ?? " ")) return true;
+	}
+	return false;
+}
+
+/* --- queries ------------------------------------------------------------------------------ */
+
+function inSql(value: Cell): string {
+	return typeof value === "number" ? String(value) : `'${asText(value).replaceAll("'", "''")}'`;
+}
+
+export function asText(cell: Cell): string {
+	return cell === null ? "?" : String(cell);
+}
+
 /* The query that gives the calls of a name by rank and step. */
 export function sqlOf(name: string): string {
-	const quoted = name.replaceAll("'", "''");
 	return (
-		"select rank, step, count(*) as calls, sum(dur_ns) as total_ns,\n" +
-		"  median(dur_ns) as median_ns, max(dur_ns) as max_ns\n" +
-		`from slices\nwhere name = '${quoted}'\ngroup by rank, step\norder by rank, step;`
+		"select rank, step, count(*) as calls, sum(duration_ns) as total_ns,\n" +
+		"  median(duration_ns) as median_ns, max(duration_ns) as max_ns\n" +
+		`from events\nwhere name = ${inSql(name)}\ngroup by rank, step\norder by rank, step;`
+	);
+}
+
+/* What tells a row from the others of its table; rank and step are the scope of it. */
+export type Key = [name: string, value: string | number];
+
+const SCOPE = ["rank", "step", "last", "worst"];
+
+/* Figures that tell rows apart: collectives of two sizes are two rows. */
+const SIZES = ["group_size", "members", "message_bytes"];
+
+/* A figure of a row; of all ranks its median. */
+export function figureOf(read: Read, name: string): Cell {
+	return read(name) ?? read(name.replace(/(_ns|_bytes|_percent)?$/, "_median$1"));
+}
+
+export function keysOf(offer: ViewOffer, read: Read): Key[] {
+	const sizes = offer.columns.flatMap(({ name }): Key[] => {
+		const value = SIZES.includes(name) ? figureOf(read, name) : null;
+		return value === null ? [] : [[name, value]];
+	});
+	const found = (detail: boolean) =>
+		offer.columns.flatMap(({ name, type, detail: more }): Key[] => {
+			const value = read(name);
+			const isKey = (type === "text" || type === "id") && more === detail;
+			return isKey && value !== null && !SCOPE.includes(name) ? [[name, value]] : [];
+		});
+	const keys = [...found(false), ...sizes];
+	return keys.some(([, value]) => typeof value === "string") ? keys : [...keys, ...found(true)];
+}
+
+/* Words that SQL has for itself. */
+const RESERVED = /^(group|for|where|last|call)$/;
+
+/* The rows of a view that this row stands for, rank by rank. */
+export function viewSql(
+	offer: ViewOffer,
+	group: string,
+	keys: Key[],
+	scope: { rank: number | null; step: number | null },
+): string {
+	const own = group && group !== offer.groups[0] ? [`by := '${group}'`] : [];
+	const chosen = (["rank", "step"] as const).flatMap((name) =>
+		scope[name] === null || (name === "step" && offer.of_job)
+			? []
+			: [`${name} := ${scope[name]}`],
+	);
+	const asked = [...own, ...chosen].join(", ");
+	const wheres = keys.map(
+		([name, value]) => `${RESERVED.test(name) ? `"${name}"` : name} = ${inSql(value)}`,
+	);
+	return (
+		`select *\nfrom ${offer.name.replaceAll("-", "_")}${asked ? `(${asked})` : ""}` +
+		`${wheres.length ? `\nwhere ${wheres.join("\n  and ")}` : ""};`
 	);
 }
 

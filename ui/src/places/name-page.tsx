@@ -8,21 +8,31 @@ import type { Client } from "../core/client";
 import { useLoaded, useOpened } from "../core/context";
 import { formatCount, formatNs, formatPercent } from "../core/format";
 import { showOnTimeline, store, useView, writeAddress } from "../core/store";
-import type { Cell, Job, JobFile, TableDocument } from "../core/types";
+import type { Cell, Job, JobFile } from "../core/types";
+import { plural } from "../core/words";
 import { Copy } from "../parts/copy";
 import { wholeName } from "../parts/place";
 import { Loading } from "../parts/state";
 import type { SliceAnswer } from "../timeline/answers";
-import { byRank, byStep, type Call, histogramOf, sqlOf, summaryOf, type Tally } from "./model";
+import { LISTED, LineList, Query } from "./lists";
+import {
+	byRank,
+	byStep,
+	type Call,
+	histogramOf,
+	speaksOf,
+	sqlOf,
+	summaryOf,
+	summedBy,
+	type Tally,
+} from "./model";
 import { SmallBars } from "./small-bars";
+import { type RowPlace, ViewPage } from "./view-page";
 import "./places.css";
 
 /* Calls that come at once; ranks that are searched. */
 const CALLS_MOST = 10_000;
 const FILES_MOST = 64;
-
-/* Rows of a list. */
-const LISTED = 6;
 
 interface Calls {
 	calls: Call[];
@@ -39,14 +49,14 @@ function filesOf(job: Job, rank: number | null): JobFile[] {
 async function callsOf(
 	client: Client,
 	job: Job,
-	name: string,
+	q: string,
 	kind: string | null,
 	scope: { rank: number | null; step: number | null },
 ): Promise<Calls> {
 	const all = filesOf(job, scope.rank);
 	const files = all.slice(0, FILES_MOST);
 	const found = await client.json<{ count: number; hits: Call[] }>("search", {
-		q: wholeName(name),
+		q,
 		kind,
 		step: scope.step,
 		files: files.map((file) => file.file).join(","),
@@ -56,12 +66,6 @@ async function callsOf(
 }
 
 /* --- who calls it ------------------------------------------------------------------------- */
-
-interface Lined {
-	text: string;
-	calls: number;
-	ns: number;
-}
 
 interface Group {
 	view: string;
@@ -90,24 +94,6 @@ const GROUPS: Group[] = [
 	{ view: "kernels", group: "op", column: "op", time: "total_ns", title: "Operators" },
 ];
 
-/* Rows of this name, summed over ranks by what the column says. */
-export function groupedRows(document: TableDocument, group: Group, name: string): Lined[] {
-	const at = (column: string) => document.columns.findIndex((one) => one.name === column);
-	const names = [at("name"), at("kernel")].filter((i) => i >= 0);
-	const [text, calls, time] = [at(group.column), at("calls"), at(group.time)];
-	const found = new Map<string, Lined>();
-	const number = (cell: Cell | undefined) => (typeof cell === "number" ? cell : 0);
-	for (const row of document.rows) {
-		const said = row[text];
-		if (typeof said !== "string" || !names.some((i) => row[i] === name)) continue;
-		const line = found.get(said) ?? { text: said, calls: 0, ns: 0 };
-		line.calls += number(row[calls]);
-		line.ns += number(row[time]);
-		found.set(said, line);
-	}
-	return [...found.values()].sort((a, b) => b.ns - a.ns);
-}
-
 function Lines({ group, name }: { group: Group; name: string }) {
 	const { client } = useOpened();
 	const rank = useView((view) => view.rank);
@@ -125,27 +111,11 @@ function Lines({ group, name }: { group: Group; name: string }) {
 			}),
 		[client, group, name, rank, step],
 	);
-	const lines = loaded.value ? groupedRows(loaded.value, group, name) : [];
-	if (!lines.length) return null;
-	return (
-		<section>
-			<h3>{group.title}</h3>
-			<ul class="place-list">
-				{lines.slice(0, LISTED).map((line) => (
-					<li key={line.text}>
-						<bdi class="mono">{line.text}</bdi>{" "}
-						<span class="soft">
-							{formatCount(line.calls)} calls,{" "}
-							{formatNs(line.ns)}
-						</span>
-					</li>
-				))}
-			</ul>
-			{lines.length > LISTED ? (
-				<p class="soft">and {formatCount(lines.length - LISTED)} more</p>
-			) : null}
-		</section>
-	);
+	const isOf = (names: Cell[]) => names.includes(name);
+	const lines = loaded.value
+		? summedBy(loaded.value, group.column, group.time, isOf, ["name", "kernel"])
+		: [];
+	return <LineList title={group.title} lines={lines} />;
 }
 
 /* Of the longest call: frames, what is around it, what it launches. */
@@ -237,15 +207,15 @@ function Roofline({ name }: { name: string }) {
 }
 
 /* The findings that speak of it: what they save is the what-if of the rule that owns it. */
-function Owned({ name }: { name: string }) {
+export function Owned({ name }: { name: string }) {
 	const { client } = useOpened();
 	const told = useLoaded(() => client.diagnosis(), [client]).value;
 	const found = (told?.findings ?? [])
 		.map((finding, i) => ({ finding, number: i + 1 }))
 		.filter(
 			({ finding }) =>
-				finding.title.includes(name) ||
-				finding.evidence.some((one) => one.text.includes(name)),
+				speaksOf(finding.title, name) ||
+				finding.evidence.some((one) => speaksOf(one.text, name)),
 		);
 	if (!found.length) return null;
 	return (
@@ -279,46 +249,14 @@ function Owned({ name }: { name: string }) {
 	);
 }
 
-function Query({ name }: { name: string }) {
-	const { routes } = useOpened();
-	const query = sqlOf(name);
-	return (
-		<section>
-			<h3>
-				SQL <Copy text={query} label="copy" />{" "}
-				{routes.includes("sql") ? (
-					<a
-						href={writeAddress({
-							...store.view,
-							tab: "sql",
-							own: { query },
-							selected: null,
-						})}
-					>
-						run it
-					</a>
-				) : (
-					<span class="soft">
-						`stepscope sql PATH` or `stepscope serve` runs it
-					</span>
-				)}
-			</h3>
-			<pre class="place-sql">{query}</pre>
-		</section>
-	);
-}
-
 /* --- where it is -------------------------------------------------------------------------- */
 
 /* Steps through the calls on the timeline. */
-function Walk({ found }: { found: Calls }) {
+export function Walk(props: { calls: number; of: number; onShow: (index: number) => void }) {
 	const [at, go] = useState(-1);
 	const show = (index: number) => {
-		const call = found.calls[index];
-		if (!call) return;
 		go(index);
-		const { file, row } = call;
-		showOnTimeline(call.start_ns, call.dur_ns, { kind: "slice", file, row });
+		props.onShow(index);
 	};
 	return (
 		<span class="place-walk">
@@ -333,15 +271,13 @@ function Walk({ found }: { found: Calls }) {
 			<button
 				type="button"
 				class="button"
-				disabled={at + 1 >= found.calls.length}
+				disabled={at + 1 >= props.calls}
 				onClick={() => show(at + 1)}
 			>
 				{at < 0 ? "First on timeline" : "Next"}
 			</button>
 			<span class="soft">
-				{at < 0
-					? ""
-					: `${formatCount(at + 1)} of ${formatCount(found.count)}`}
+				{at < 0 ? "" : `${formatCount(at + 1)} of ${formatCount(props.of)}`}
 			</span>
 		</span>
 	);
@@ -359,23 +295,31 @@ function mostOf(tallies: Tally[]): string {
 	return `up to ${formatNs(Math.max(0, ...tallies.map((one) => one.value)))}`;
 }
 
+/* How many calls take how long. */
+export function DurationBars({ title, calls }: { title: string; calls: Call[] }) {
+	const buckets = histogramOf(calls);
+	const most = Math.max(0, ...buckets.map((one) => one.calls));
+	return (
+		<SmallBars
+			title={title}
+			most={`up to ${plural(most, "call")}`}
+			bars={buckets.map(({ from_ns, to_ns, calls: count, total_ns }) => ({
+				label: formatNs(from_ns),
+				value: count,
+				says:
+					`${formatNs(from_ns)} to ${formatNs(to_ns)}: ` +
+					`${plural(count, "call")}, ${formatNs(total_ns)}`,
+			}))}
+		/>
+	);
+}
+
 function Charts({ found, job }: { found: Calls; job: Job }) {
-	const buckets = histogramOf(found.calls);
 	const steps = byStep(found.calls, job);
 	const ranks = byRank(found.calls, job);
 	return (
 		<>
-			<SmallBars
-				title="Calls by duration"
-				most={`up to ${formatCount(Math.max(0, ...buckets.map((one) => one.calls)))} calls`}
-				bars={buckets.map(({ from_ns, to_ns, calls, total_ns }) => ({
-					label: formatNs(from_ns),
-					value: calls,
-					says:
-						`${formatNs(from_ns)} to ${formatNs(to_ns)}: ` +
-						`${formatCount(calls)} calls, ${formatNs(total_ns)}`,
-				}))}
-			/>
+			<DurationBars title="Calls by duration" calls={found.calls} />
 			{steps.length > 1 ? (
 				<SmallBars
 					title="Time by step"
@@ -395,7 +339,7 @@ function Charts({ found, job }: { found: Calls; job: Job }) {
 }
 
 /* Another name: its page. */
-export function NameLink({ name }: { name: string }) {
+export function NameLink({ name, children }: { name: string; children?: string }) {
 	return (
 		<button
 			type="button"
@@ -403,24 +347,39 @@ export function NameLink({ name }: { name: string }) {
 			title={name}
 			onClick={() => store.set({ selected: { kind: "name", name } })}
 		>
-			<bdi class="mono">{name}</bdi>
+			<bdi class="mono">{children ?? name}</bdi>
 		</button>
 	);
 }
 
-export function NamePage({ name, kind }: { name: string; kind: string | null }) {
+/* Other calls than those of the name alone; the row that led here. */
+interface NameProps {
+	name: string;
+	kind: string | null;
+	pattern?: string;
+	place?: RowPlace;
+}
+
+export function NamePage({ name, kind, pattern, place }: NameProps) {
 	const { client, job } = useOpened();
 	const rank = useView((view) => view.rank);
 	const step = useView((view) => view.step);
+	const asked = pattern ?? wholeName(name);
 	const loaded = useLoaded(
-		() => callsOf(client, job, name, kind, { rank, step }),
-		[client, job, name, kind, rank, step],
+		() => callsOf(client, job, asked, kind, { rank, step }),
+		[client, job, asked, kind, rank, step],
 	);
 	const found = loaded.value;
 	if (loaded.state === "failed") return null;
 	if (!found) return <Loading what="Looking up its calls…" />;
 	const summary = summaryOf(found.calls);
-	if (!summary) return <Query name={name} />;
+	if (!summary) return place ? <ViewPage {...place} /> : <Query query={sqlOf(name)} />;
+	const show = (index: number) => {
+		const call = found.calls[index];
+		if (!call) return;
+		const { file, row } = call;
+		showOnTimeline(call.start_ns, call.dur_ns, { kind: "slice", file, row });
+	};
 	const longest = found.calls.reduce((a, b) => (b.dur_ns > a.dur_ns ? b : a));
 	const cut =
 		found.count > found.calls.length
@@ -435,7 +394,13 @@ export function NamePage({ name, kind }: { name: string; kind: string | null }) 
 				{cut}: {formatNs(summary.total_ns)}; median{" "}
 				{formatNs(summary.median_ns)}, 90 % within{" "}
 				{formatNs(summary.p90_ns)}, {formatNs(summary.min_ns)} to{" "}
-				{formatNs(summary.max_ns)}. <Walk key={name} found={found} />
+				{formatNs(summary.max_ns)}. {" "}
+				<Walk
+					key={name}
+					calls={found.calls.length}
+					of={found.count}
+					onShow={show}
+				/>
 			</p>
 			<div class="name-columns">
 				<Charts found={found} job={job} />
@@ -445,7 +410,7 @@ export function NamePage({ name, kind }: { name: string; kind: string | null }) 
 				<Longest call={longest} />
 				<Roofline name={name} />
 				<Owned name={name} />
-				<Query name={name} />
+				{pattern ? null : <Query query={sqlOf(name)} />}
 			</div>
 		</div>
 	);

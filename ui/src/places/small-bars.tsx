@@ -36,7 +36,7 @@ export function SmallBars(props: { title: string; bars: SmallBar[]; most: string
 	const picture = useRef<SVGSVGElement>(null);
 	const bars = fitted(props.bars);
 	const most = Math.max(...bars.map((bar) => bar.value), 1e-9);
-	const wide = Math.min(40, WIDTH / Math.max(1, bars.length));
+	const wide = Math.min(45, WIDTH / Math.max(1, bars.length));
 	const every = Math.max(1, Math.ceil(LABEL / wide));
 	const high = HEIGHT - BELOW;
 	return (

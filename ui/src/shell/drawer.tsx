@@ -13,6 +13,10 @@ const KEY = "stepscope-drawer";
 const LEAST = 96;
 const USUAL = 280;
 
+/* Pages of rows and names have charts. */
+const PAGES = ["row", "name"];
+const SHARE_OF_PAGE = 0.46;
+
 /* Pixels of an arrow key. */
 const STRIDE = 24;
 
@@ -21,13 +25,14 @@ function fitting(height: number): number {
 	return Math.round(Math.max(LEAST, Math.min(height, innerHeight * 0.66)));
 }
 
-function useHeight() {
-	const [height, change] = useState(() => fitting(Number(readKept(KEY)) || USUAL));
+function useHeight(kind: string) {
+	const [kept, change] = useState(() => Number(readKept(KEY)));
+	const usual = PAGES.includes(kind) ? Math.max(USUAL, innerHeight * SHARE_OF_PAGE) : USUAL;
 	const set = (next: number) => {
 		change(fitting(next));
 		keep(KEY, String(fitting(next)));
 	};
-	return [height, set] as const;
+	return [fitting(kept || usual), set] as const;
 }
 
 function Edge({ height, set }: { height: number; set: (height: number) => void }) {
@@ -64,7 +69,7 @@ function Edge({ height, set }: { height: number; set: (height: number) => void }
 
 export function Drawer() {
 	const selected = useView((view) => view.selected);
-	const [height, set] = useHeight();
+	const [height, set] = useHeight(selected?.kind ?? "");
 	const details = selected ? DETAILS[selected.kind] : undefined;
 
 	if (!selected || !details) return null;

@@ -3,8 +3,17 @@
  * aligned-model.ts - two runs on one axis: which ranks and steps go together, which rows are shown,
  * and how operators of a range differ.
  */
-import type { Finding, Job, JobFile, Step, Track } from "../../core/types";
+import type {
+	Cell,
+	Finding,
+	Job,
+	JobFile,
+	Step,
+	TableDocument,
+	Track,
+} from "../../core/types";
 import { plural, shortDevice, stepCount } from "../../core/words";
+import { cellReader } from "../../parts/place";
 import type { RangeName } from "../../timeline/answers";
 
 /* A file of each run, by rank; runs without ranks by the order of their files. */
@@ -35,17 +44,18 @@ export function stepsOf(file: JobFile): Step[] {
 	return [{ number: 0, name: null, start_ns, end_ns, dropped: null }];
 }
 
-/* Rows of one run that fit beside those of another: a thread that runs the step, and streams. */
-const LEAST_SHARE = 0.02;
+/* Rows of one run that fit beside those of another. What runs the step, and what ranks wait in,
+ * whatever it holds; then the fullest streams. */
+const ALWAYS = ["main", "autograd", "communication"];
 const MOST_ROWS = 6;
 
 export function rowsOf(tracks: Track[]): Track[] {
-	const kinds = (track: Track) =>
-		track.kind === "main" || (track.stream !== null && track.kind !== "other");
-	const most = Math.max(1, ...tracks.filter(kinds).map((track) => track.slices));
-	return tracks
-		.filter((track) => kinds(track) && track.slices >= most * LEAST_SHARE)
+	const always = (track: Track) => ALWAYS.includes(track.kind);
+	const kept = tracks
+		.filter((track) => always(track) || (track.stream !== null && track.kind !== "other"))
+		.sort((a, b) => Number(always(b)) - Number(always(a)) || b.slices - a.slices)
 		.slice(0, MOST_ROWS);
+	return tracks.filter((track) => kept.includes(track));
 }
 
 export interface Difference {
@@ -79,46 +89,43 @@ export function differencesOf(a: RangeName[], b: RangeName[]): Difference[] {
 	return [...found.values()].sort((x, y) => Math.abs(y.change) - Math.abs(x.change));
 }
 
-export interface FindingChange {
+export interface FindingRow {
 	rule: string;
-	title: string;
-	state: "gone" | "new" | "smaller" | "larger" | "same";
+	titles: string[] /* of both runs, if they differ */;
+	change: string;
 	a: number | null /* what it costs a step */;
 	b: number | null;
-	weight: number;
+	number: number | null /* of the finding in the verdict of A */;
 }
 
-/* Below a twentieth it is the same: one step differs more from the next. */
-const SAME = 0.05;
-
-function stateOf(a: Finding | undefined, b: Finding | undefined): FindingChange["state"] {
-	if (!b) return "gone";
-	if (!a) return "new";
-	const [x, y] = [a.cost_ns ?? 0, b.cost_ns ?? 0];
-	if (Math.abs(x - y) <= SAME * Math.max(x, y)) return "same";
-	return y < x ? "smaller" : "larger";
-}
-
-/* Warnings of both runs by their rule; of one rule the costliest stands for all. */
-export function findingsOf(a: Finding[], b: Finding[]): FindingChange[] {
-	const warnings = (all: Finding[]) => all.filter((one) => one.level === "warning");
-	const [left, right] = [warnings(a), warnings(b)];
-	const rules = [...new Set([...left, ...right].map((one) => one.rule))];
-	return rules
-		.map((rule) => {
-			const one = left.find((finding) => finding.rule === rule);
-			const two = right.find((finding) => finding.rule === rule);
-			const [x, y] = [one?.cost_ns ?? null, two?.cost_ns ?? null];
-			return {
-				rule,
-				title: (two ?? one)?.title ?? rule,
-				state: stateOf(one, two),
-				a: x,
-				b: y,
-				weight: Math.max(Math.abs((y ?? 0) - (x ?? 0)), 0),
-			};
-		})
-		.sort((x, y) => y.weight - x.weight);
+/* What changed, as the command says it, and below it what costs a step in both. */
+export function findingsOf(changed: TableDocument, a: Finding[], b: Finding[]): FindingRow[] {
+	const row = (rule: string, change: string, title: string, costs: [Cell, Cell]): FindingRow => {
+		const at = a.findIndex((one) => one.rule === rule);
+		const before = change === "new" ? undefined : a[at]?.title;
+		const [x, y] = costs.map((cost) => (typeof cost === "number" ? cost : null));
+		return {
+			rule,
+			change,
+			titles: before && before !== title ? [before, title] : [title],
+			a: change === "new" ? null : (x ?? null),
+			b: change === "gone" ? null : (y ?? null),
+			number: at < 0 ? null : at + 1,
+		};
+	};
+	const rows = changed.rows.map((cells) => {
+		const read = cellReader(changed, cells);
+		const text = (name: string) => String(read(name) ?? "");
+		const costs: [Cell, Cell] = [read("cost_a_ns"), read("cost_b_ns")];
+		return row(text("rule"), text("change"), text("finding"), costs);
+	});
+	const both = a.flatMap((one) => {
+		const other = b.find((two) => two.rule === one.rule);
+		const known = rows.some((two) => two.rule === one.rule);
+		if (!other || known || one.level !== "warning") return [];
+		return [row(one.rule, "both", other.title, [one.cost_ns, other.cost_ns])];
+	});
+	return [...rows, ...both];
 }
 
 function devicesOf(job: Job): string {

@@ -11,6 +11,7 @@ import { formatNs } from "../../core/format";
 import { store, useView } from "../../core/store";
 import type { Job, JobFile, Step, Track, Tracks } from "../../core/types";
 import { Failed, Loading } from "../../parts/state";
+import { NameLink } from "../../places/name-page";
 import { beginDrawing, tokenOf, useTheme, useWidth } from "../../parts/surface";
 import type { RangeAnswer } from "../../timeline/answers";
 import { decodeTiles, NO_LABEL, type Sheet } from "../../timeline/decode";
@@ -229,7 +230,7 @@ function Differences({ sides, span }: { sides: Side[]; span: Span }) {
 		<table class="compare-findings aligned-table">
 			<caption>
 				What changed most in the visible {formatNs(span.to - span.from)},
-				own time
+				own time; a name leads to its calls in A
 			</caption>
 			<thead>
 				<tr>
@@ -242,8 +243,16 @@ function Differences({ sides, span }: { sides: Side[]; span: Span }) {
 			<tbody>
 				{loaded.value.slice(0, MOST_DIFFERENCES).map((one) => (
 					<tr key={`${one.where} ${one.name}`}>
-						<th scope="row" title={one.name}>
-							{clipFrame(one.name, 72)}{" "}
+						<th scope="row">
+							{one.a === null ? (
+								<span title={one.name}>
+									{clipFrame(one.name, 72)}
+								</span>
+							) : (
+								<NameLink name={one.name}>
+									{clipFrame(one.name, 72)}
+								</NameLink>
+							)}{" "}
 							<span class="soft">{one.where}</span>
 						</th>
 						<td>{formatNs(one.a)}</td>

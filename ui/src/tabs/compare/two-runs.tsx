@@ -14,7 +14,7 @@ import { Failed, Loading } from "../../parts/state";
 import { type Budget, baseOf, budgetOf, hostBudgetOf, speedUp } from "../verdict/model";
 import "../verdict/verdict.css";
 import { AlignedRuns } from "./aligned";
-import { FindingChanges, Unlike } from "./findings";
+import { FindingChanges, type RunChange, Unlike } from "./findings";
 import { JoinedTable, TABLES } from "./joined-table";
 import { changesOf } from "./model";
 import { StepChange } from "./waterfall";
@@ -96,6 +96,12 @@ function Sentence({ a, b }: { a: Diagnosis; b: Diagnosis }) {
 export function TwoRuns() {
 	const { client } = useOpened();
 	const loaded = useLoaded(() => loadRuns(client), [client]);
+	/* what changed: the command's own words; they may take a replay of the first run */
+	const compared = useLoaded(
+		() => client.json<{ change: RunChange | null }>("compare"),
+		[client],
+	);
+	const change = compared.value?.change ?? null;
 	const table = useView((view) => view.own.table) || TABLES[0]?.id || "";
 	const jobs = useMemo<[Job, Job] | null>(
 		() => loaded.value && [loaded.value[0].job, loaded.value[1].job],
@@ -119,8 +125,14 @@ export function TwoRuns() {
 			<div class="compare-sentence">
 				<Sentence a={a.told} b={b.told} />
 			</div>
-			<Unlike a={a.job} b={b.job} />
-			<FindingChanges a={a.told} b={b.told} />
+			<Unlike a={a.job} b={b.job} change={change} />
+			{change ? (
+				<FindingChanges a={a.told} b={b.told} change={change} />
+			) : compared.state === "failed" ? (
+				<Failed error={compared.error} />
+			) : (
+				<Loading what="Comparing the findings …" />
+			)}
 			<AlignedRuns jobs={jobs} />
 			<div class="compare-cards">
 				<Card letter="A" run={a} />

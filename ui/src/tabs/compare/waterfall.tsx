@@ -20,7 +20,7 @@ function tell({ change }: Bar): string {
 	return `${change.name}: ${formatNs(change.a)} before, ${formatNs(change.b)} after${share}.`;
 }
 
-const HINT = "Parts of the mean step; they add up to it.";
+const HINT = "Parts of the mean step as the files mark it; they add up to it.";
 
 function Whole(props: { name: string; ns: number; whole: number }) {
 	return (

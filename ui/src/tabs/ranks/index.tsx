@@ -3,6 +3,7 @@
  * index.tsx - tab: ranks: stragglers, waits, clock offsets.
  */
 import { useLoaded, useOpened } from "../../core/context";
+import { formatNs } from "../../core/format";
 import { store, useView } from "../../core/store";
 import { Chips } from "../../parts/chips";
 import type { Diagnosis } from "../../core/types";
@@ -39,6 +40,24 @@ function findingOf(told: Diagnosis | null): { own: boolean; title: string } | nu
 	return first ? { own: first === own, title: first.title } : null;
 }
 
+/* What the job gains if those that arrive last were on time: the replay's answer. */
+function OnTime({ who, told }: { who: string; told: Diagnosis }) {
+	const { client } = useOpened();
+	const shown = useLoaded(() => client.whatIf(["straggler"]), [client]).value;
+	const [step, fixed] = [told.step_ns ?? 0, shown?.fixed_step_ns ?? null];
+	if (!step || fixed === null) return null;
+	/* three digits are what people see */
+	const [from, to] = [formatNs(step), formatNs(fixed)];
+	return (
+		<>
+			{from === to
+				? `If ${who} were on time, a step would still take ${from}`
+				: `If ${who} were on time, a step would take ${to} instead of ${from}`}
+			{": the other hosts are late, too. "}
+		</>
+	);
+}
+
 /* The first straggler in a sentence, as the verdict has it, or why nobody is one. */
 function Sentence() {
 	const { client } = useOpened();
@@ -60,14 +79,14 @@ function Sentence() {
 	const [who, holds] = names.length > 1 ? ["Ranks", "hold"] : ["Rank", "holds"];
 	const finding = findingOf(told);
 	/* the verdict found that the job gains little without the late rank */
-	const [arrives, them] = names.length > 1 ? ["arrive", "them"] : ["arrives", "it"];
-	const verdict = finding ? `; the verdict: ${finding.title}` : "";
+	const [arrives, them] = names.length > 1 ? ["arrive", "they"] : ["arrives", "it"];
 	if (told && !finding?.own && names.length)
 		return (
 			<p class="ranks-sentence">
 				{`${who} ${names.join(", ")} ${arrives} last: `}
 				{String(row[at("cause")] ?? "")}.{" "}
-				{`Without ${them} the job would be hardly faster${verdict}.`}
+				<OnTime who={them} told={told} />
+				{finding ? `The verdict: ${finding.title}.` : ""}
 			</p>
 		);
 	return (

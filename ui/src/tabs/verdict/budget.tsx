@@ -10,7 +10,10 @@ import { type Budget, budgetOf, hostBudgetOf } from "./model";
 /* host: nothing ran on a device, so the training thread's time is shared out */
 type Told = Budget & { host: boolean };
 
-export function BudgetBar({ rank }: { rank: number | null }) {
+/* Below this share both figures of a step look alike. */
+const ALIKE = 0.01;
+
+export function BudgetBar({ rank, step }: { rank: number | null; step: number }) {
 	const { client } = useOpened();
 	const budget = useLoaded(async (): Promise<Told> => {
 		const devices = budgetOf(await client.view("budget", { group: "part", rank }));
@@ -19,6 +22,8 @@ export function BudgetBar({ rank }: { rank: number | null }) {
 	}, [rank]);
 
 	const parts = budget.value?.parts ?? [];
+	const mean = parts.reduce((sum, part) => sum + part.value, 0) / (budget.value?.devices || 1);
+	const unlike = !budget.value?.host && mean > 0 && Math.abs(mean - step) > ALIKE * step;
 	return (
 		<section class="budget">
 			<h3>Recorded step by activity</h3>
@@ -42,6 +47,13 @@ export function BudgetBar({ rank }: { rank: number | null }) {
 					{budget.state === "loading" ? "…" : "No times were recorded."}
 				</p>
 			)}
+			{unlike ? (
+				<p class="soft">
+					The parts add up to {formatNs(mean)}, the mean step as the
+					files mark it. The verdict's {formatNs(step)} counts the
+					first step from the same kind of boundary as the others.
+				</p>
+			) : null}
 			{budget.value?.host && parts.length ? (
 				<p class="soft">
 					Nothing ran on a GPU, so these are parts of the training

@@ -121,7 +121,7 @@ function Told({ told, rank }: { told: Diagnosis; rank: number | null }) {
 				/>
 			) : null}
 			<AccountBar account={shown.account ?? told.account} busy={busy} />
-			<BudgetBar rank={rank} />
+			<BudgetBar rank={rank} step={told.step_ns} />
 			<Findings told={told} on={on} />
 		</>
 	);
