@@ -95,12 +95,32 @@ def test_requests_are_answered_once(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [".request.json"]
 
 
-def test_limits(monkeypatch):
-    now = [1000.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    limits = _asked.Limits(3, 1800)
+def test_limits(tmp_path, monkeypatch):
+    """They are the job's: a process that starts again has asked already."""
+    now = [1e9]
+    monkeypatch.setattr(time, "time", lambda: now[0])
     taken = []
     for _ in range(200):
-        taken.append(limits.take())
+        taken.append(_asked.Limits(str(tmp_path), 3, 1800).take())
         now[0] += 600
     assert sum(taken[:144]) == 3 and not any(taken[1:3]) and taken[3]
+    assert sum(taken) == 6
+    assert [path.name for path in tmp_path.iterdir()] == [".asked.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "3", '["a", null, 1e99]', "[" * 5000])
+def test_limits_that_cannot_be_read(tmp_path, text):
+    (tmp_path / ".asked.json").write_text(text)
+    assert _asked.Limits(str(tmp_path), 1, 0).take()
+    assert not _asked.Limits(str(tmp_path), 1, 0).take()
+
+
+def test_room_for_traces(tmp_path):
+    traces = tmp_path / "traces"
+    assert _asked.no_room(str(traces), 100) == ""  # nothing there yet
+    traces.mkdir()
+    (traces / "one").write_bytes(bytes(99))
+    assert _asked.no_room(str(traces), 100) == ""
+    (traces / "two").write_bytes(b"x")
+    assert "may have" in _asked.no_room(str(traces), 100)
+    assert "Not a directory" in _asked.no_room(str(traces / "two"), 100)

@@ -8,33 +8,64 @@ another. A rank that reads it too late records nothing.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import time
 from typing import Any
 
 from ._helper import part_of, reason
 from ._record import Recording
-from ._safe import is_profiling, over, turn, warn
+from ._safe import is_profiling, over, quiet, turn, warn
 
 REQUEST = ".request.json"
+_ASKED = ".asked.json"
 AHEAD_S = 20.0  # ranks look every two seconds, some through slow file systems
 STEPS_MAX = 20
 PER_DAY = 6
 BETWEEN_S = 1800.0
+DISK_BYTES = 2 << 30
 _REST_S = 300.0  # CUPTI is torn down meanwhile
+_DAY_S = 86400.0
 _REQUEST_BYTES_MAX = 4096
+# a recording of three steps has tens of megabytes; the disk keeps this for the training
+_FREE_BYTES_MIN = 1 << 30
+
+
+def _put(path: str, value: Any) -> None:
+    """Writes JSON; it appears whole, or not at all."""
+    part = part_of(f"{path}.{os.getpid()}")  # one that was killed is in nobody's way
+    try:
+        with open(part, "x", encoding="utf-8") as file:
+            json.dump(value, file)
+            file.write("\n")
+        os.replace(part, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise
 
 
 def ask(folder: str, first: int, steps: int, why: str) -> None:
-    """Writes a request; it appears whole, or not at all."""
-    path = os.path.join(folder, REQUEST)
-    part = part_of(path)
-    request = {"id": f"{time.time_ns()}.{os.getpid()}", "first": first, "steps": steps, "why": why}
-    with open(part, "x", encoding="utf-8") as file:
-        json.dump(request, file)
-        file.write("\n")
-    os.replace(part, path)
+    """Writes a request."""
+    name = f"{time.time_ns()}.{os.getpid()}"
+    request = {"id": name, "first": first, "steps": steps, "why": why}
+    _put(os.path.join(folder, REQUEST), request)
+
+
+def no_room(folder: str, most: int) -> str:
+    """Why no more traces may go into a folder; empty if they may."""
+    try:
+        free = shutil.disk_usage(folder).free
+        used = sum(one.stat().st_size for one in os.scandir(folder) if one.is_file())
+    except FileNotFoundError:
+        return ""  # it is made when the first trace comes
+    except OSError as error:
+        return reason(error)
+    if used >= most:
+        return f"'{folder}' has {used / 1e9:.2g} GB, and may have {most / 1e9:.2g} GB"
+    return f"the disk of '{folder}' is almost full" if free < _FREE_BYTES_MIN else ""
 
 
 def _is_number(value: Any, least: int, most: int) -> bool:
@@ -80,7 +111,8 @@ class Requests:
 class Session:
     """Some steps with the profiler on: prepared in a thread, driven by the training thread."""
 
-    def __init__(self, recording: Recording, request: dict[str, Any]) -> None:
+    def __init__(self, recording: Recording, request: dict[str, Any], job: str) -> None:
+        self._job = job
         self.first, self.steps = int(request["first"]), int(request["steps"])
         self.is_over = False
         self._recording = recording
@@ -97,6 +129,8 @@ class Session:
                 warn(f"step {self.first} was to be recorded, and is over: nothing is recorded")
             return False
         self._profiler.step()
+        if self._job and count == self.first - 1:
+            quiet(self._profiler.add_metadata)("job_name", self._job)
         if count >= self.first + self.steps - 1:
             self.stop()
         return True
@@ -131,19 +165,29 @@ class Session:
 
 
 class Limits:
-    """How often this process may ask by itself."""
+    """How often a job may ask by itself; a file of the job remembers it, for restarts."""
 
-    def __init__(self, per_day: int, between_s: float) -> None:
+    def __init__(self, folder: str, per_day: int, between_s: float) -> None:
+        self._path = os.path.join(folder, _ASKED)
         self._per_day, self._between_s = per_day, max(between_s, _REST_S if between_s else 0)
-        self._asked: list[float] = []
+
+    def _asked(self, now: float) -> list[float]:
+        try:
+            with open(self._path, encoding="utf-8") as file:
+                times = json.loads(file.read(_REQUEST_BYTES_MAX))
+        except (OSError, ValueError, RecursionError):
+            return []
+        return [
+            float(one)
+            for one in (times if isinstance(times, list) else [])
+            if isinstance(one, (int, float)) and abs(now - one) < _DAY_S
+        ]
 
     def take(self) -> bool:
-        """Whether it may ask now; then that counts."""
-        now = time.monotonic()
-        self._asked = [one for one in self._asked if now - one < 86400]
-        if len(self._asked) >= self._per_day:
+        """Whether it may ask now; then that counts. Raises where that cannot be remembered."""
+        now = time.time()
+        asked = self._asked(now)
+        if len(asked) >= self._per_day or (asked and now - max(asked) < self._between_s):
             return False
-        if self._asked and now - self._asked[-1] < self._between_s:
-            return False
-        self._asked.append(now)
+        _put(self._path, [*asked, round(now, 3)])
         return True

@@ -11,7 +11,17 @@ from statistics import median
 from types import TracebackType
 from typing import Any
 
-from ._asked import AHEAD_S, BETWEEN_S, PER_DAY, Limits, Requests, Session, ask
+from ._asked import (
+    AHEAD_S,
+    BETWEEN_S,
+    DISK_BYTES,
+    PER_DAY,
+    Limits,
+    Requests,
+    Session,
+    ask,
+    no_room,
+)
 from ._detect import Detector
 from ._helper import reason
 from ._pace import Pace
@@ -55,9 +65,12 @@ def _sums_of_collectives(seen: int) -> tuple[int, int, int]:
 class Live:
     """What ``live()`` gives: ``step()`` for loops without an optimizer, ``stop()`` to end it."""
 
-    def __init__(self, folder: str, shared: str, job: str, record: bool, limits: Limits) -> None:
-        self._folder, self._shared, self._job = folder, shared, job
-        self._record, self._limits = record, limits
+    def __init__(
+        self, folders: tuple[str, str, str], job: str, record: bool, limits: Limits, disk: int
+    ) -> None:
+        self._folder, self._shared, self._traces = folders
+        self._job, self._record, self._limits, self._disk = job, record, limits, disk
+        self._has_no_room = False
         self._begin_ns = time.time_ns()
         self._pid = os.getpid()
         self._steps = Steps(self._on_step, self._give_up)
@@ -199,10 +212,18 @@ class Live:
             self._ask("baseline")
 
     def _ask(self, why: str) -> None:
-        if self._recent and self._limits.take():
+        if self._recent and not self._is_full() and quiet(self._limits.take)():
             step_s = max(1e-6, median(self._recent) / 1e6)
             first = self._steps.count + max(3, int(AHEAD_S / step_s) + 1)
-            ask(self._shared, first, _STEPS, why)
+            quiet(ask)(self._shared, first, _STEPS, why)
+
+    def _is_full(self) -> bool:
+        """Whether the traces of this node leave no room for more; said once."""
+        why = no_room(self._traces, self._disk)
+        if why and not self._has_no_room:
+            warn(f"nothing more is recorded: {why}")
+        self._has_no_room = bool(why)
+        return self._has_no_room
 
     def _answer(self, requests: Requests) -> None:
         if self._problem:
@@ -210,11 +231,11 @@ class Live:
             warn(self._problem)
             return
         request = requests.look()
-        if request is None or self._session is not None:
+        if request is None or self._session is not None or self._is_full():
             return
-        recording = traces_in(os.path.join(self._shared, "traces"), False, 120, False)
+        recording = traces_in(self._traces, False, 120, False)
         if recording is not None:
-            self._session = Session(recording, request)
+            self._session = Session(recording, request, self._job)
 
 
 def live(
@@ -225,11 +246,15 @@ def live(
     record: bool = True,
     per_day: int = PER_DAY,
     between_s: float = BETWEEN_S,
+    traces: str | os.PathLike[str] | None = None,
+    disk_bytes: int = DISK_BYTES,
 ) -> Live | None:
     """Writes a row of 52 bytes per step, and records three steps when they become slower.
 
     folder: where the rows go, best on a disk of the node; one file per rank.
-    shared: where requests and traces go, the same for all ranks; by default ``folder``.
+    shared: where requests go, the same for all ranks; by default ``folder``.
+    traces: where traces go, by default ``shared/traces``; nothing is recorded while these take
+    ``disk_bytes`` or more.
     job: a name for this run, by default the one that the scheduler gave.
     record: whether requests are answered and made; at most ``per_day`` a day, ``between_s`` apart.
 
@@ -241,10 +266,13 @@ def live(
     try:
         place = os.path.abspath(os.fsdecode(folder))
         common = place if shared is None else os.path.abspath(os.fsdecode(shared))
+        kept = os.path.join(common, "traces") if traces is None else os.fsdecode(traces)
         for path in (place, common):
             os.makedirs(path, exist_ok=True)
         name = job or os.environ.get("SLURM_JOB_ID") or os.environ.get("TORCHELASTIC_RUN_ID") or ""
-        made = Live(place, common, str(name), record, Limits(int(per_day), float(between_s)))
+        limits = Limits(common, int(per_day), float(between_s))
+        folders = (place, common, os.path.abspath(kept))
+        made = Live(folders, str(name), record, limits, int(disk_bytes))
         made.start()
         return made
     except Exception as error:  # noqa: BLE001
