@@ -27,9 +27,9 @@ def check(holds, what):
 def gauges():
     """The names that metrics.c writes."""
     text = (ROOT / "src/api/write/metrics.c").read_text()
-    calls = re.findall(r'metric_(?:begin\(out|add_job\(job), "(\w+)"', text)
-    ranks = re.findall(r'\{ "(rank_\w+)"', text)
-    return {f"stepscope_{name}" for name in (*calls, *ranks)}
+    calls = re.findall(r'metric_begin\(out, "(\w+)"', text)
+    listed = re.findall(r'\{ "(\w+)",', text)
+    return {f"stepscope_{name}" for name in (*calls, *listed)}
 
 
 def panels_overlap(panels):

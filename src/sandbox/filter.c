@@ -177,6 +177,7 @@ static const struct limited limited[] = {
 	{ SCMP_SYS(fcntl), { INT_IS(1, F_SETFL) } },
 	{ SCMP_SYS(fcntl), { INT_IS(1, F_GETLK) } },
 	{ SCMP_SYS(fcntl), { INT_IS(1, F_SETLK) } },
+	{ SCMP_SYS(fcntl), { INT_IS(1, F_OFD_SETLK) } },
 	/* the limits of this process only */
 	{ SCMP_SYS(prlimit64), { INT_IS(0, 0) } },
 };

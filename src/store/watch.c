@@ -18,7 +18,6 @@
 #include "base/hash/hash.h"
 #include "base/sort.h"
 #include "base/system/clock.h"
-#include "store/folder.h"
 
 /* --- traces below the folder, and their runs ----------------------------------------------- */
 
@@ -95,7 +94,7 @@ static enum ss_status watch_scan_folder(struct ss_watcher *watcher, const char *
 	const struct dirent *entry;
 	DIR *opened;
 
-	if (strcmp(folder, watcher->store) == 0)
+	if (strcmp(folder, watcher->output) == 0)
 		return SS_OK;
 	ss_notify_add(watcher->notify, folder);
 	opened = opendir(folder);
@@ -195,20 +194,24 @@ static enum ss_status watcher_read_list(struct ss_watcher *watcher, struct ss_er
 	return status;
 }
 
-static enum ss_status watcher_open_list(struct ss_watcher *watcher,
-					const struct ss_run_store *store, struct ss_error *err)
+static enum ss_status watcher_open_list(struct ss_watcher *watcher, const char *host,
+					struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
+	uint64_t name = ss_hash_bytes(watcher->folder, strlen(watcher->folder));
 
-	SS_TRY(ss_run_store_path(store, path, err, ".watched-%016" PRIx64,
-				 ss_hash_bytes(watcher->folder, strlen(watcher->folder))));
+	if (*host)
+		name = ss_hash_mix(name, ss_hash_bytes(host, strlen(host)));
+	if (snprintf(path, sizeof(path), "%s/.watched-%016" PRIx64, watcher->output, name) >=
+	    (int)sizeof(path))
+		return ss_fail(err, SS_ERR_USAGE, "the path of the output is too long");
 	watcher->list = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	if (watcher->list < 0)
 		return ss_fail(err, SS_ERR_IO, "cannot write '%.200s': %s", path, strerror(errno));
 	return watcher_read_list(watcher, err);
 }
 
-enum ss_status ss_watcher_open(const char *folder, const struct ss_run_store *store,
+enum ss_status ss_watcher_open(const char *folder, const char *output, const char *host,
 			       int64_t settle_ns, struct ss_watcher *out, struct ss_error *err)
 {
 	enum ss_status status;
@@ -216,15 +219,16 @@ enum ss_status ss_watcher_open(const char *folder, const struct ss_run_store *st
 	*out = (struct ss_watcher){ .settle_ns = settle_ns, .notify = -1, .list = -1 };
 	ss_memory_init(&out->memory, 0);
 	ss_arena_init(&out->arena, &out->memory);
-	memcpy(out->store, store->path, sizeof(out->store));
 	if (!realpath(folder, out->folder))
 		return ss_fail(err, SS_ERR_IO, "cannot open '%.200s': %s", folder, strerror(errno));
+	if (!realpath(output, out->output))
+		return ss_fail(err, SS_ERR_IO, "cannot open '%.200s': %s", output, strerror(errno));
 	status = ss_strings_init(&out->keys, &out->memory) &&
 				 ss_records_init(&out->done, &out->memory, sizeof(uint64_t))
 			 ? SS_OK
 			 : ss_fail_memory(err, "the list of files");
 	if (status == SS_OK)
-		status = watcher_open_list(out, store, err);
+		status = watcher_open_list(out, host, err);
 	out->notify = ss_notify_open();
 	return status;
 }
@@ -240,6 +244,40 @@ void ss_watcher_close(struct ss_watcher *watcher)
 		close(watcher->notify);
 	if (watcher->list >= 0)
 		close(watcher->list);
+}
+
+static enum ss_status watcher_remember(struct ss_watcher *watcher, uint64_t signature,
+				       struct ss_error *err)
+{
+	char line[LINE_BYTES + 1];
+
+	snprintf(line, sizeof(line), "%016" PRIx64 "\n", signature);
+	if (ss_records_add(&watcher->done, &signature) == SS_NO_ID)
+		return ss_fail_memory(err, "the list of what was added");
+	if (write(watcher->list, line, LINE_BYTES) != LINE_BYTES)
+		return ss_fail(err, SS_ERR_IO, "cannot write what was added: %s", strerror(errno));
+	return SS_OK;
+}
+
+/*
+ * Locks a byte of the list for each run that is worked on: another process leaves that run alone,
+ * and if this one is killed the lock is gone. File systems without locks have none: there a run
+ * that two processes add is recognized by its id.
+ */
+static bool watcher_lock(const struct ss_watcher *watcher, uint64_t signature, bool is_begin)
+{
+#ifdef F_OFD_SETLK
+	struct flock lock = { .l_type = is_begin ? F_WRLCK : F_UNLCK,
+			      .l_whence = SEEK_SET,
+			      .l_start = (off_t)(signature >> 2),
+			      .l_len = 1 };
+
+	return fcntl(watcher->list, F_OFD_SETLK, &lock) == 0 ||
+	       (errno != EAGAIN && errno != EACCES);
+#else
+	(void)watcher, (void)signature, (void)is_begin;
+	return true;
+#endif
 }
 
 /* --- runs in the folder ---------------------------------------------------------------- */
@@ -302,6 +340,23 @@ enum ss_status ss_watcher_scan(struct ss_watcher *watcher, struct ss_error *err)
 	return SS_OK;
 }
 
+static bool watcher_is_done(const struct ss_watcher *watcher, const struct ss_watched_state *state)
+{
+	return state->handled == state->signature ||
+	       ss_records_find(&watcher->done, &state->signature) != SS_NO_ID;
+}
+
+/* Whether the run is this process's now; another one may have handled it in the meantime. */
+static bool watcher_claim(struct ss_watcher *watcher, const struct ss_watched_state *state)
+{
+	if (!watcher_lock(watcher, state->signature, true))
+		return false;
+	if (watcher_read_list(watcher, NULL) == SS_OK && !watcher_is_done(watcher, state))
+		return true;
+	(void)watcher_lock(watcher, state->signature, false);
+	return false;
+}
+
 bool ss_watcher_next(struct ss_watcher *watcher, struct ss_arrived *out, bool *waiting)
 {
 	int64_t time = ss_clock_ns();
@@ -313,11 +368,11 @@ bool ss_watcher_next(struct ss_watcher *watcher, struct ss_arrived *out, bool *w
 		const struct ss_watched_state *state = &watcher->states[key];
 
 		count = count_files(watcher, i);
-		if (state->handled == state->signature ||
-		    ss_records_find(&watcher->done, &state->signature) != SS_NO_ID)
+		if (watcher_is_done(watcher, state))
 			continue;
 		*waiting = true;
-		if (time - state->since_ns < watcher->settle_ns || time < state->not_before)
+		if (time - state->since_ns < watcher->settle_ns || time < state->not_before ||
+		    !watcher_claim(watcher, state))
 			continue;
 		*out = (struct ss_arrived){ .run = run,
 					    .files = &watcher->files[i],
@@ -333,23 +388,65 @@ enum ss_status ss_watcher_handled(struct ss_watcher *watcher, const struct ss_ar
 				  bool is_done, struct ss_error *err)
 {
 	struct ss_watched_state *state = &watcher->states[arrived->key];
-	char line[LINE_BYTES + 1];
+	enum ss_status status = SS_OK;
 
 	state->handled = state->signature;
-	if (!is_done)
-		return SS_OK;
-	snprintf(line, sizeof(line), "%016" PRIx64 "\n", state->signature);
-	if (ss_records_add(&watcher->done, &state->signature) == SS_NO_ID)
-		return ss_fail_memory(err, "the list of what was added");
-	if (write(watcher->list, line, LINE_BYTES) != LINE_BYTES)
-		return ss_fail(err, SS_ERR_IO, "cannot write what was added: %s", strerror(errno));
-	return SS_OK;
+	if (is_done)
+		status = watcher_remember(watcher, state->signature, err);
+	(void)watcher_lock(watcher, state->signature, false);
+	return status;
 }
 
 void ss_watcher_postpone(struct ss_watcher *watcher, const struct ss_arrived *arrived,
 			 int64_t wait_ns)
 {
-	watcher->states[arrived->key].not_before = ss_clock_ns() + wait_ns;
+	struct ss_watched_state *state = &watcher->states[arrived->key];
+
+	state->not_before = ss_clock_ns() + wait_ns;
+	(void)watcher_lock(watcher, state->signature, false);
+}
+
+/* What is remembered of a name or a file, and cannot be taken for the signature of a run. */
+enum remembered { REMEMBERED_FOREIGN = 1, REMEMBERED_KEPT };
+
+static uint64_t watched_path_mark(const char *path)
+{
+	return ss_hash_mix(ss_hash_bytes(path, strlen(path)), REMEMBERED_FOREIGN);
+}
+
+bool ss_watcher_is_foreign(const struct ss_watcher *watcher, const char *run)
+{
+	uint64_t mark = watched_path_mark(run);
+
+	return ss_records_find(&watcher->done, &mark) != SS_NO_ID;
+}
+
+enum ss_status ss_watcher_tell_foreign(struct ss_watcher *watcher, const char *run,
+				       struct ss_error *err)
+{
+	return ss_watcher_is_foreign(watcher, run)
+		       ? SS_OK
+		       : watcher_remember(watcher, watched_path_mark(run), err);
+}
+
+static uint64_t watched_file_mark(const struct ss_watched_file *file)
+{
+	return ss_hash_mix(watched_files_signature(file, 1), REMEMBERED_KEPT);
+}
+
+bool ss_watcher_is_kept(const struct ss_watcher *watcher, const struct ss_watched_file *file)
+{
+	uint64_t mark = watched_file_mark(file);
+
+	return ss_records_find(&watcher->done, &mark) != SS_NO_ID;
+}
+
+enum ss_status ss_watcher_keep(struct ss_watcher *watcher, const struct ss_watched_file *file,
+			       struct ss_error *err)
+{
+	return ss_watcher_is_kept(watcher, file)
+		       ? SS_OK
+		       : watcher_remember(watcher, watched_file_mark(file), err);
 }
 
 void ss_watcher_wait(struct ss_watcher *watcher, bool waiting)

@@ -6,7 +6,7 @@
  * the files of sibling folders that are named after ranks ("rank_3/trace.json"). Every other trace
  * is its own run. A run is complete when none of its files has changed for some time.
  *
- * A file of the store records handled runs by paths, sizes and times: after a restart nothing is
+ * A file of the output records handled runs by paths, sizes and times: after a restart nothing is
  * read again. If that file is lost, the run ids still prevent duplicates.
  */
 #ifndef SS_STORE_WATCH_H
@@ -37,7 +37,7 @@ struct ss_watched_state {
 
 struct ss_watcher {
 	char folder[SS_PATH_BYTES];
-	char store[SS_PATH_BYTES]; /* not scanned */
+	char output[SS_PATH_BYTES]; /* the store, or the folder of digests: not scanned */
 	int64_t settle_ns;
 	int notify; /* of inotify; -1: scan every second */
 	int list;   /* the file with the handled runs */
@@ -60,8 +60,9 @@ struct ss_arrived {
 	int64_t quiet_ns; /* how long nothing has changed */
 };
 
+/* The list lies in `output`; with a host that is not "" it is of that host alone. */
 SS_MUST_USE
-enum ss_status ss_watcher_open(const char *folder, const struct ss_run_store *store,
+enum ss_status ss_watcher_open(const char *folder, const char *output, const char *host,
 			       int64_t settle_ns, struct ss_watcher *out, struct ss_error *err);
 void ss_watcher_close(struct ss_watcher *watcher);
 
@@ -80,6 +81,18 @@ enum ss_status ss_watcher_handled(struct ss_watcher *watcher, const struct ss_ar
 /* Reports the run again after this time, changed or not. */
 void ss_watcher_postpone(struct ss_watcher *watcher, const struct ss_arrived *arrived,
 			 int64_t wait_ns);
+
+/* A run that could not be added is named once, also if it is tried again after a change. */
+bool ss_watcher_is_foreign(const struct ss_watcher *watcher, const char *run);
+SS_MUST_USE
+enum ss_status ss_watcher_tell_foreign(struct ss_watcher *watcher, const char *run,
+				       struct ss_error *err);
+
+/* Marks a trace that is to stay when others of its recording are removed. */
+bool ss_watcher_is_kept(const struct ss_watcher *watcher, const struct ss_watched_file *file);
+SS_MUST_USE
+enum ss_status ss_watcher_keep(struct ss_watcher *watcher, const struct ss_watched_file *file,
+			       struct ss_error *err);
 
 /* Waits until something changes or the next scan is due; returns early at a signal. */
 void ss_watcher_wait(struct ss_watcher *watcher, bool waiting);

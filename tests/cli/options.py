@@ -37,7 +37,7 @@ VALUES = {
     "rank": "0", "step": "0", "device": "0", "stream": "7", "name": "e", "top": "1", "sort": "rank",
     "format": "json", "color": "never", "width": "60", "run": "1", "threads": "1", "share": "0/1",
     "memory-limit": "1G", "progress": "none", "fix": "straggler", "view": "kernels",
-    "label": "team=x", "fail-if": "ranks > 9", "threshold": "1%",
+    "label": "team=x", "by-path": "{team}", "fail-if": "ranks > 9", "threshold": "1%",
 }
 FIELDS = ("format", "rank", "step", "device", "stream", "name", "group", "sort", "top", "fix")
 
@@ -110,7 +110,7 @@ class Tree:
             more = actions.get(option, ["add", self.missing + "-store"])
         if command == "serve" and option == "store":
             return [], FAILED
-        if command == "watch":
+        if command == "watch" and option != "digests":  # either is where runs go
             more = ["--store", self.missing + "-store"]
         if command in ("demo", "mcp"):
             return ["a-path"], USAGE

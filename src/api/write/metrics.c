@@ -69,36 +69,40 @@ static void metric_add_rank(const struct ss_live_rank *rank, const char *job, co
 	metric_add_value(out, value);
 }
 
-static void metrics_add_ranks(const struct ss_live *live, const char *job, struct ss_text *out)
+static void metrics_add_ranks(const struct ss_metrics_live *jobs, uint32_t count,
+			      struct ss_text *out)
 {
 	for (size_t i = 0; i < SS_COUNT(rank_metrics); i++) {
 		metric_begin(out, rank_metrics[i].name, rank_metrics[i].about);
-		for (uint32_t k = 0; k < live->rank_count; k++)
-			if (live->ranks[k].ns[rank_metrics[i].part] >= 0)
-				metric_add_rank(&live->ranks[k], job, rank_metrics[i].name,
-						ns_seconds(live->ranks[k].ns[rank_metrics[i].part]),
-						out);
+		for (uint32_t j = 0; j < count; j++)
+			for (uint32_t k = 0; k < jobs[j].live->rank_count; k++) {
+				const struct ss_live_rank *rank = &jobs[j].live->ranks[k];
+				int64_t ns = rank->ns[rank_metrics[i].part];
+
+				if (ns >= 0)
+					metric_add_rank(rank, jobs[j].job, rank_metrics[i].name,
+							ns_seconds(ns), out);
+			}
 	}
 	metric_begin(out, "rank_step", "Number of the last step of a rank.");
-	for (uint32_t k = 0; k < live->rank_count; k++) {
-		const struct ss_live_file *file = live->ranks[k].file;
+	for (uint32_t j = 0; j < count; j++)
+		for (uint32_t k = 0; k < jobs[j].live->rank_count; k++) {
+			const struct ss_live_rank *rank = &jobs[j].live->ranks[k];
 
-		metric_add_rank(&live->ranks[k], job, "rank_step",
-				file->rows[file->row_count - 1].step, out);
-	}
+			metric_add_rank(rank, jobs[j].job, "rank_step",
+					rank->file->rows[rank->file->row_count - 1].step, out);
+		}
 }
 
-static void metric_add_job(const char *job, const char *name, const char *about, double value,
-			   struct ss_text *out)
+static void metric_add_job(const char *name, const char *job, double value, struct ss_text *out)
 {
-	metric_begin(out, name, about);
 	ss_text_addf(out, "stepscope_%s", name);
 	metric_add_label(out, "job", job, true);
 	metric_add_value(out, value);
 }
 
-/* The longest of the last 128 steps but one in twenty. */
-static double live_late_seconds(const struct ss_live *live, double *median)
+/* The last 128 steps: their median, or the longest but one in twenty. */
+static double live_recent_seconds(const struct ss_live *live, bool is_late)
 {
 	int64_t values[SS_LIVE_RECENT];
 	uint32_t count = 0,
@@ -106,32 +110,62 @@ static double live_late_seconds(const struct ss_live *live, double *median)
 
 	for (uint32_t i = from; i < live->step_count; i++)
 		values[count++] = live->steps[i].us[SS_LIVE_STEP];
-	*median = (double)ss_median(values, count) / 1e6;
-	return (double)ss_nth_smallest(values, count, (count - 1) * 19 / 20) / 1e6;
+	return (double)(is_late ? ss_nth_smallest(values, count, (count - 1) * 19 / 20)
+				: ss_median(values, count)) /
+	       1e6;
 }
 
-void ss_metrics_add_live(const struct ss_live *live, const char *job, struct ss_text *out)
+enum job_metric { OF_RANKS, OF_STEP, OF_LATE_STEP, OF_LAST_STEP, OF_CHANGES, OF_LAST_CHANGE };
+
+static const struct {
+	const char *name, *about;
+} job_metrics[] = {
+	[OF_RANKS] = { "ranks", "Ranks with live numbers here." },
+	[OF_STEP] = { "step_seconds", "Median of the last 128 steps." },
+	[OF_LATE_STEP] = { "step_p95_seconds", "95th percentile of the last 128 steps." },
+	[OF_LAST_STEP] = { "last_step_timestamp_seconds", "When the last step ended." },
+	[OF_CHANGES] = { "changes", "Changes of the level of step times." },
+	[OF_LAST_CHANGE] = { "last_change_ratio", "Step time behind the last change over before." },
+};
+
+static double live_value(const struct ss_live *live, enum job_metric metric)
 {
 	const struct ss_live_change *last = live->change_count
 						    ? &live->changes[live->change_count - 1]
 						    : NULL;
-	double median, late;
 
-	if (!live->step_count)
+	switch (metric) {
+	case OF_RANKS:
+		return live->rank_count;
+	case OF_STEP:
+	case OF_LATE_STEP:
+		return live_recent_seconds(live, metric == OF_LATE_STEP);
+	case OF_LAST_STEP:
+		return (double)live->steps[live->step_count - 1].end_us / 1e6;
+	case OF_CHANGES:
+		return live->change_count;
+	case OF_LAST_CHANGE:
+		break;
+	}
+	return last ? (double)last->after_ns / (double)last->before_ns : 1;
+}
+
+void ss_metrics_add_lives(const struct ss_metrics_live *jobs, uint32_t count, struct ss_text *out)
+{
+	uint32_t ranks = 0;
+
+	if (!count)
 		return;
-	late = live_late_seconds(live, &median);
-	metric_add_job(job, "ranks", "Ranks with live numbers here.", live->rank_count, out);
-	metric_add_job(job, "step_seconds", "Median of the last 128 steps.", median, out);
-	metric_add_job(job, "step_p95_seconds", "95th percentile of the last 128 steps.", late,
-		       out);
-	metric_add_job(job, "last_step_timestamp_seconds", "When the last step ended.",
-		       (double)live->steps[live->step_count - 1].end_us / 1e6, out);
-	metric_add_job(job, "changes", "Changes of the level of step times.", live->change_count,
-		       out);
-	metric_add_job(job, "last_change_ratio", "Step time behind the last change over before.",
-		       last ? (double)last->after_ns / (double)last->before_ns : 1, out);
-	if (live->rank_count <= SS_METRICS_RANKS)
-		metrics_add_ranks(live, job, out);
+	for (size_t i = 0; i < SS_COUNT(job_metrics); i++) {
+		metric_begin(out, job_metrics[i].name, job_metrics[i].about);
+		for (uint32_t j = 0; j < count; j++)
+			metric_add_job(job_metrics[i].name, jobs[j].job,
+				       live_value(jobs[j].live, (enum job_metric)i), out);
+	}
+	for (uint32_t j = 0; j < count; j++)
+		ranks += jobs[j].live->rank_count;
+	if (ranks <= (count == 1 ? SS_METRICS_RANKS : SS_METRICS_RANKS_OF_JOBS))
+		metrics_add_ranks(jobs, count, out);
 }
 
 void ss_metrics_add_changes(const struct ss_live *live, const char *job, uint32_t *told,
@@ -161,27 +195,41 @@ void ss_metrics_add_changes(const struct ss_live *live, const char *job, uint32_
 
 /* --- verdicts -------------------------------------------------------------------------------- */
 
-void ss_metrics_add_verdict(const struct ss_diagnosis *verdict, const char *job,
-			    struct ss_text *out)
+void ss_metrics_take_verdict(const struct ss_diagnosis *verdict, struct ss_metrics_verdict *out)
 {
-	if (verdict->step_ns <= 0)
-		return;
-	metric_begin(out, "recorded_step_seconds", "Mean step of the last recording.");
-	ss_text_add_string(out, "stepscope_recorded_step_seconds");
-	metric_add_label(out, "job", job, true);
-	metric_add_value(out, ns_seconds(verdict->step_ns));
-	metric_begin(out, "finding_share",
-		     "What the fix of a finding saves of the step of the last recording, of 1.");
-	for (uint32_t i = 0; i < verdict->warning_count; i++) {
+	out->step_s = verdict->step_ns > 0 ? ns_seconds(verdict->step_ns) : 0;
+	out->count = 0;
+	for (uint32_t i = 0; i < verdict->warning_count && out->count < SS_METRICS_FINDINGS; i++) {
 		const struct ss_finding *finding = verdict->findings[i];
 
-		if (!ss_finding_has_cost(finding))
+		if (out->step_s <= 0 || !ss_finding_has_cost(finding))
 			continue;
-		ss_text_add_string(out, "stepscope_finding_share");
-		metric_add_label(out, "job", job, true);
-		metric_add_label(out, "rule", finding->rule->name, false);
-		metric_add_value(out, (double)finding->cost_ns / (double)verdict->step_ns);
+		out->rules[out->count] = finding->rule->name;
+		out->shares[out->count++] = (double)finding->cost_ns / (double)verdict->step_ns;
 	}
+}
+
+void ss_metrics_add_verdicts(const struct ss_metrics_verdict *verdicts, uint32_t count,
+			     struct ss_text *out)
+{
+	uint32_t most = count == 1 ? SS_METRICS_FINDINGS : SS_METRICS_FINDINGS_OF_JOBS;
+
+	if (!count)
+		return;
+	metric_begin(out, "recorded_step_seconds", "Mean step of the last recording.");
+	for (uint32_t i = 0; i < count; i++)
+		if (verdicts[i].step_s > 0)
+			metric_add_job("recorded_step_seconds", verdicts[i].job, verdicts[i].step_s,
+				       out);
+	metric_begin(out, "finding_share",
+		     "What the fix of a finding saves of the step of the last recording, of 1.");
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < verdicts[i].count && k < most; k++) {
+			ss_text_add_string(out, "stepscope_finding_share");
+			metric_add_label(out, "job", verdicts[i].job, true);
+			metric_add_label(out, "rule", verdicts[i].rules[k], false);
+			metric_add_value(out, verdicts[i].shares[k]);
+		}
 }
 
 void ss_metrics_add_findings(const struct ss_diagnosis *verdict, const char *job, const char *run,

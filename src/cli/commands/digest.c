@@ -6,8 +6,6 @@
  * Runs where the traces are, under any launcher: each process takes every N-th file of the sorted
  * list.
  */
-#define _DEFAULT_SOURCE /* realpath() */
-
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,235 +14,9 @@
 #include <unistd.h>
 
 #include "api/find_files.h"
-#include "api/session.h"
-#include "base/intern.h"
 #include "base/system/thread.h"
-#include "base/text.h"
-#include "base/system/new_file.h"
-#include "cli/digest/digest.h"
-#include "cli/redaction.h"
+#include "cli/digest/making.h"
 #include "cli/stop.h"
-
-/* State shared by the files of one run. */
-struct digesting {
-	const char *what;
-	const struct arguments *arguments;
-	const char *folder;
-	struct ss_redactor *redactor; /* NULL: names stay */
-	struct ss_strings *names;     /* of the digests of all shares: each name must be unique */
-	struct output *output;
-	struct ss_memory *memory;
-	struct digest_share share;
-	uint32_t threads;
-	struct stat place; /* identifies the folder */
-	struct digest_tally tally;
-};
-
-static int digest_fail_file(const struct digesting *digesting, const char *path, const char *why)
-{
-	fprintf(stderr, "stepscope %s: '%s' %s\n", digesting->what, path, why);
-	return EXIT_FAILED;
-}
-
-/* --- one file ------------------------------------------------------------------------ */
-
-/*
- * A file that is read in parallel with others. Its digest is built in memory, because digests are
- * small, and written in the order of the files: as soon as all earlier ones are written.
- */
-struct ready {
-	const struct digesting *digesting;
-	const struct ss_path *path;
-	char output[SS_PATH_BYTES], *origin;
-	uint32_t threads;
-	bool is_first; /* of those read in parallel: this one reports progress */
-	bool is_made;
-	enum ss_status opened, status;
-	struct ss_error err;
-	int64_t rank;
-	bool has_problem;
-	uint64_t trace_bytes;
-	struct ss_text problem, digest;
-};
-
-static bool digest_may_continue(void *context, const struct ss_progress *progress)
-{
-	(void)context;
-	(void)progress;
-	return !stop_asked();
-}
-
-/* Loads one trace. Only the first of a batch shows progress and handles Ctrl-C. */
-static enum ss_status digest_open_trace(const struct ready *ready, struct ss_session **out,
-					struct ss_error *err)
-{
-	const struct arguments *arguments = ready->digesting->arguments;
-	struct ss_open_options open = show_loading(arguments, &ready->path->path, 1);
-	struct progress_bar bar;
-	enum ss_status status;
-
-	open.reduce = true;
-	open.diagnose = true;
-	open.tables = true;
-	open.redactor = ready->digesting->redactor;
-	open.threads = ready->threads;
-	open.progress = ready->is_first ? cli_progress_step : digest_may_continue;
-	open.progress_context = &bar;
-	SS_TRY(ss_session_begin(&open, out, err));
-	(*out)->job.summarizer = &ss_diagnose_digest_summarizer;
-	if (ready->is_first)
-		cli_progress_begin(&bar, cli_option_text(arguments, "progress"));
-	status = ss_session_add(*out, &open, err);
-	if (ready->is_first) {
-		cli_progress_end(&bar);
-		stop_reading(true); /* other threads may still be reading */
-	}
-	return status;
-}
-
-static bool keep_bytes(void *context, const char *bytes, size_t length)
-{
-	struct ss_text *digest = context;
-
-	ss_text_add(digest, bytes, length);
-	return !ss_text_failed(digest);
-}
-
-/* On any thread: fills `ready` with the digest of its file, or with the error. */
-static void digest_make_one(struct ready *ready)
-{
-	struct ss_sink sink = { keep_bytes, &ready->digest };
-	struct ss_file file = { .size = sizeof(file) };
-	struct ss_session *session = NULL;
-	uint64_t bytes;
-
-	ready->opened = digest_open_trace(ready, &session, &ready->err);
-	if (ready->opened == SS_OK)
-		ready->status = ss_session_file(session, 0, &file, &ready->err);
-	if (ready->opened == SS_OK && ready->status == SS_OK) {
-		ready->rank = file.rank;
-		ready->has_problem = file.problem != NULL;
-		ss_text_add_string(&ready->problem, file.problem ? file.problem : "");
-		ready->trace_bytes = session->job.files[0].disk_bytes;
-		ready->status = ss_session_file_count(session) > 1
-					? ss_fail(&ready->err, SS_ERR_USAGE,
-						  "it has several processes: use the file as it is")
-					: ss_session_digest(session, 0, ready->origin, &sink,
-							    &bytes, &ready->err);
-	}
-	ss_session_close(session);
-}
-
-static void digest_print_one(struct digesting *digesting, const struct ready *ready)
-{
-	char size[BYTES_WORDS], before[BYTES_WORDS], rank[32] = "";
-
-	cli_bytes_in_words(ready->digest.length, size);
-	cli_bytes_in_words(ready->trace_bytes, before);
-	if (ready->rank >= 0)
-		snprintf(rank, sizeof(rank), "rank %lld, ", (long long)ready->rank);
-	if (ready->has_problem)
-		printf("%s: %sthe trace could not be read: %s\n", ready->output, rank,
-		       ready->problem.data ? ready->problem.data : "");
-	else
-		printf("%s: %s%s from %s\n", ready->output, rank, size, before);
-	digesting->tally.written++;
-	digesting->tally.broken += ready->has_problem;
-	digesting->tally.trace_bytes += ready->trace_bytes;
-	digesting->tally.digest_bytes += ready->digest.length;
-}
-
-/*
- * Other JSON files may lie beside traces. A file named after a rank should be a trace, so its
- * failure is reported.
- */
-static bool digest_is_foreign_file(const struct ready *ready)
-{
-	return ready->path->from_folder &&
-	       (ready->status == SS_ERR_MISSING ||
-		(ready->has_problem && ss_find_rank_in_name(ready->path->path) < 0));
-}
-
-/*
- * Sets *is_full if the folder cannot take this digest, so that it would refuse the next one, too.
- */
-static int write_digest(struct digesting *digesting, struct ready *ready, bool *is_full)
-{
-	const struct output_inputs own = { .paths = &ready->path->path, .path_count = 1 };
-	int code;
-
-	if (ready->opened != SS_OK)
-		return show_fail(digesting->what, &ready->err);
-	if (digest_is_foreign_file(ready)) {
-		digesting->tally.other++;
-		return EXIT_FINE;
-	}
-	if (ready->status != SS_OK)
-		return show_fail(digesting->what, &ready->err);
-	code = output_open(digesting->what, ready->output, &own, digesting->output);
-	if (code == EXIT_FINE)
-		code = output_write(digesting->output, ready->digest.data, ready->digest.length)
-			       ? output_close(digesting->what, digesting->output)
-			       : output_fail(digesting->what, digesting->output, &ready->err);
-	if (code == EXIT_FINE)
-		digest_print_one(digesting, ready);
-	*is_full = code != EXIT_FINE;
-	return code;
-}
-
-/* Whether the digest must be written; if not, *code is the exit code. */
-static bool digest_is_wanted(struct digesting *digesting, const char *origin, const char *output,
-			     int *code)
-{
-	SS_TEXT(named);
-	bool resumes = cli_option_given(digesting->arguments, "resume");
-	bool forces = cli_option_given(digesting->arguments, "force");
-	enum ss_digest_age age;
-	struct stat info;
-
-	if (stat(output, &info) != 0)
-		return true;
-	age = SS_DIGEST_OLD;
-	if (resumes && cli_digest_text(digesting->redactor, origin, &named))
-		age = ss_job_digest_age(output, origin, named.data, &ss_diagnose_summarizer,
-					digesting->memory);
-	if (age == SS_DIGEST_CURRENT) {
-		digesting->tally.current++;
-		return false;
-	}
-	*code = EXIT_FAILED;
-	if (age == SS_DIGEST_FOREIGN && !forces)
-		cli_tally_refuse(&digesting->tally.foreign, output);
-	else if (!resumes && !forces)
-		cli_tally_refuse(&digesting->tally.existing, output);
-	else if (!S_ISREG(info.st_mode) || (info.st_size && !cli_digest_is_file(output)))
-		digest_fail_file(digesting, output,
-				 "exists and is not a digest: it was not replaced");
-	else
-		*code = EXIT_FINE;
-	return *code == EXIT_FINE;
-}
-
-/* Fills `ready` if the file must be digested; if not, returns false and sets *code. */
-static bool digest_prepare_file(struct digesting *digesting, const struct ss_path *path,
-				struct ready *ready, int *code)
-{
-	*ready = (struct ready){ .digesting = digesting, .path = path, .rank = -1 };
-	*code = EXIT_FINE;
-	(void)cli_digest_name(digesting->folder, digesting->arguments, path, digesting->redactor,
-			      ready->output);
-	ready->origin = realpath(path->path, NULL);
-	if (!ready->origin) {
-		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", digesting->what, path->path,
-			strerror(errno));
-		*code = EXIT_FAILED;
-	} else if (digest_is_wanted(digesting, ready->origin, ready->output, code)) {
-		return true;
-	}
-	digesting->tally.handled++;
-	free(ready->origin);
-	return false;
-}
 
 /* --- several files in parallel --------------------------------------------------------- */
 
@@ -269,13 +41,6 @@ struct digest_batch {
 	int code;
 };
 
-static void digest_release_ready(struct ready *ready)
-{
-	ss_text_release(&ready->problem);
-	ss_text_release(&ready->digest);
-	free(ready->origin);
-}
-
 /* Writes the digests that are made and whose predecessors are all written. Needs the lock. */
 static void digest_write_ready(struct digest_batch *batch)
 {
@@ -286,14 +51,14 @@ static void digest_write_ready(struct digest_batch *batch)
 		if (!batch->is_full && (ready->opened != SS_ERR_STOPPED || !batch->is_stopped)) {
 			bool is_full = false;
 
-			own = write_digest(batch->digesting, ready, &is_full);
+			own = cli_digest_write_one(batch->digesting, ready, &is_full);
 			batch->is_full = is_full;
 			batch->digesting->tally.handled += !is_full &&
 							   ready->opened != SS_ERR_STOPPED;
 		}
 		batch->is_stopped |= ready->opened == SS_ERR_STOPPED;
 		batch->code = own != EXIT_FINE ? own : batch->code;
-		digest_release_ready(ready);
+		cli_digest_release_ready(ready);
 	}
 }
 
@@ -305,7 +70,7 @@ static void make_some(void *context, uint32_t index)
 	(void)index;
 	while (!batch->is_full && !stop_asked() &&
 	       (next = atomic_fetch_add(&batch->next, 1)) < batch->count) {
-		digest_make_one(&batch->items[next]);
+		cli_digest_make_one(&batch->items[next]);
 		/* write at once: if the node dies, only the files in progress are lost */
 		ss_gate_lock(batch->gate);
 		batch->items[next].is_made = true;
@@ -333,7 +98,7 @@ static int digest_flush_batch(struct digest_batch *batch)
 	ss_thread_run(workers, make_some, batch);
 	stop_reading(false);
 	for (uint32_t i = batch->written; i < batch->count; i++)
-		digest_release_ready(&batch->items[i]);
+		cli_digest_release_ready(&batch->items[i]);
 	batch->count = 0;
 	batch->bytes = 0;
 	return batch->code;
@@ -370,7 +135,9 @@ static bool open_batch(struct digest_batch *batch, struct digesting *digesting,
 {
 	uint32_t threads = cli_option_count(digesting->arguments, "threads");
 
-	threads = threads ? threads : share_threads(&digesting->share);
+	/* beside training one is enough */
+	if (!threads)
+		threads = digesting->is_quiet ? 1 : share_threads(&digesting->share);
 	batch->digesting = digesting;
 	batch->threads = threads < SS_THREADS_MAX ? threads : SS_THREADS_MAX;
 	digesting->threads = batch->threads;
@@ -420,16 +187,15 @@ static int check_names(struct digesting *digesting, const struct ss_paths *paths
 		if (!digest_is_input(path))
 			continue;
 		if (strcmp(path->path, "-") == 0)
-			return digest_fail_file(
+			return cli_digest_fail_file(
 				digesting, path->path,
 				"has no path that the digest could name: save the trace "
 				"to a file first");
-		if (!cli_digest_name(digesting->folder, digesting->arguments, path,
-				     digesting->redactor, name))
-			return digest_fail_file(digesting, path->path,
-						"has a name that is too long");
+		if (!cli_digest_output(digesting, path, name))
+			return cli_digest_fail_file(digesting, path->path,
+						    "has a name that is too long");
 		if (ss_strings_add(digesting->names, name, strlen(name)) != had)
-			return digest_fail_file(
+			return cli_digest_fail_file(
 				digesting, path->path,
 				"would get the same name as the digest of another file: "
 				"use one -o per folder");
@@ -452,7 +218,7 @@ static int digest_all(struct digesting *digesting, const struct ss_paths *paths,
 		if (!digest_is_input(&paths->items[i]) ||
 		    number++ % digesting->share.count != digesting->share.number)
 			continue;
-		if (digest_prepare_file(digesting, &paths->items[i], &ready, &own))
+		if (cli_digest_prepare_file(digesting, &paths->items[i], &ready, &own))
 			own = add_ready(batch, &ready);
 		code = own != EXIT_FINE ? own : code;
 	}
@@ -476,16 +242,20 @@ static int digest_paths(struct digesting *digesting, struct ss_paths *paths, str
 	if (code != EXIT_FINE)
 		return code;
 	if (!count) {
-		cli_tally_print_nothing(&digesting->tally, digesting->what, digesting->arguments);
+		if (!digesting->is_quiet)
+			cli_tally_print_nothing(&digesting->tally, digesting->what,
+						digesting->arguments);
 		return EXIT_FAILED;
 	}
 	if (open_batch(&batch, digesting, arena)) {
 		digesting->tally.swept = ss_new_file_sweep(digesting->folder);
 		code = digest_all(digesting, paths, &batch);
-		cli_tally_print(&digesting->tally, digesting->what, digesting->arguments,
-				&digesting->share, digesting->threads);
+		if (!digesting->is_quiet)
+			cli_tally_print(&digesting->tally, digesting->what, digesting->arguments,
+					&digesting->share, digesting->threads);
 	} else {
-		code = digest_fail_file(digesting, "the list of files", "does not fit into memory");
+		code = cli_digest_fail_file(digesting, "the list of files",
+					    "does not fit into memory");
 	}
 	ss_gate_close(batch.gate);
 	return code;
@@ -503,7 +273,8 @@ static int digest(struct digesting *digesting, struct ss_memory *memory)
 	digesting->names = &names;
 	digesting->memory = memory;
 	if (!ss_strings_init(&names, memory))
-		code = digest_fail_file(digesting, "the list of files", "does not fit into memory");
+		code = cli_digest_fail_file(digesting, "the list of files",
+					    "does not fit into memory");
 	else if (ss_find_files(arguments->paths, arguments->path_count, &arena, &paths, &err) !=
 		 SS_OK)
 		code = show_fail(digesting->what, &err);
@@ -564,13 +335,42 @@ static int digest_into(struct digesting *digesting, struct redaction *redaction)
 			     digesting->tally.written, code);
 }
 
+int cli_digest_files(const char *what, const struct arguments *arguments,
+		     struct ss_redactor *redactor, const struct digest_place *place,
+		     struct digest_tally *tally)
+{
+	struct output output;
+	struct digesting digesting = { .what = what,
+				       .arguments = arguments,
+				       .folder = place->folder,
+				       .redactor = redactor,
+				       .output = &output,
+				       .share = { .count = 1, .beside = 1 },
+				       .host = place->host,
+				       .resumes = true,
+				       .is_quiet = true,
+				       .is_mute = place->is_mute };
+	struct ss_memory memory;
+	bool made;
+	int code;
+
+	if (!open_folder(&digesting, &made))
+		return EXIT_FAILED;
+	ss_memory_init(&memory, 0);
+	code = digest(&digesting, &memory);
+	*tally = digesting.tally;
+	return code;
+}
+
 static int digest_run(const struct command *command, const struct arguments *arguments)
 {
 	struct output output;
 	struct digesting digesting = { .what = command->name,
 				       .arguments = arguments,
 				       .folder = cli_option_text(arguments, "output"),
-				       .output = &output };
+				       .output = &output,
+				       .resumes = cli_option_given(arguments, "resume"),
+				       .forces = cli_option_given(arguments, "force") };
 	struct redaction redaction = redaction_of(arguments);
 
 	if (!show_check(command->name, arguments))

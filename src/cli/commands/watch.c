@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch.c - command: adds runs to a store as they arrive in a folder.
+ * watch.c - command: adds runs to a store as they arrive in a folder, or digests them on a node.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 
 #include "cli/sql/query.h"
 #include "cli/stop.h"
+#include "cli/store/node.h"
 #include "cli/store/runs.h"
 #include "store/watch.h"
 
@@ -16,28 +17,66 @@
 
 static struct ss_error engine_problem;
 
+/* Either is where runs go: digests on a node, or a store. */
+static const char *watch_output(const struct arguments *arguments)
+{
+	const char *store = cli_option_text(arguments, "store");
+
+	return store ? store : cli_option_text(arguments, "digests");
+}
+
 static void watch_allow(const struct arguments *arguments, struct sandbox_needs *needs)
 {
-	if (!arguments->path_count || !cli_option_given(arguments, "store"))
+	if (!arguments->path_count || !watch_output(arguments))
 		return;
 	needs->moves = true;
-	cli_engine_prepare(&engine_problem);
+	if (cli_option_given(arguments, "store")) {
+		cli_engine_prepare(&engine_problem);
+		return;
+	}
+	cli_node_be_polite();
+	if (cli_option_given(arguments, "delete-traces")) {
+		needs->outputs = arguments->paths;
+		needs->output_count = 1;
+	}
 }
+
+struct watching {
+	struct store_runs runs;
+	struct watch_node node;
+	struct watch_exits exits;
+	struct ss_watcher watcher;
+	bool is_node;
+	bool is_stuck; /* the last scan left digests that could not be written */
+};
 
 /*
  * Adds the runs that arrived; a run that cannot be added is reported and does not stop the others.
  */
-static enum ss_status watch_add_arrived(struct store_runs *runs, struct ss_watcher *watcher,
-					const struct ss_arrived *arrived, struct ss_error *err)
+static enum ss_status watch_add_to_store(struct watching *watching,
+					 const struct ss_arrived *arrived, struct ss_error *err)
 {
+	struct ss_watcher *watcher = &watching->watcher;
+	struct store_runs *runs = &watching->runs;
 	const char **paths = calloc(arrived->file_count, sizeof(*paths));
-	bool is_late = arrived->quiet_ns >= PATIENCE * watcher->settle_ns;
-	enum store_runs_result result;
+	const char *rule = cli_option_text(runs->arguments, "by-path");
+	bool is_late = arrived->quiet_ns >= PATIENCE * watcher->settle_ns, is_labelled = true;
+	enum store_runs_result result = STORE_RUNS_FAILED;
+	SS_SCRATCH(scratch, &watcher->memory);
 
-	if (!paths)
-		return ss_fail_memory(err, "the list of files");
-	for (uint32_t i = 0; i < arrived->file_count; i++)
+	for (uint32_t i = 0; paths && i < arrived->file_count; i++)
 		paths[i] = arrived->files[i].path;
+	if (rule)
+		is_labelled = cli_store_runs_by_path(runs, rule,
+						     arrived->run + strlen(watcher->folder) +
+							     (strlen(arrived->run) >
+							      strlen(watcher->folder)),
+						     &scratch);
+	if (!paths || !is_labelled) {
+		free((void *)(uintptr_t)paths);
+		return ss_fail_memory(err, "the list of files");
+	}
+	runs->is_mute = ss_watcher_is_foreign(watcher, arrived->run);
 	result = cli_store_runs_add_all(runs, arrived->run, paths, arrived->file_count,
 					is_late || cli_option_given(runs->arguments, "once"));
 	free((void *)(uintptr_t)paths);
@@ -48,74 +87,132 @@ static enum ss_status watch_add_arrived(struct store_runs *runs, struct ss_watch
 				    PATIENCE * watcher->settle_ns - arrived->quiet_ns);
 		return SS_OK;
 	}
+	if (result == STORE_RUNS_FAILED)
+		SS_TRY(ss_watcher_tell_foreign(watcher, arrived->run, err));
 	return ss_watcher_handled(watcher, arrived, result == STORE_RUNS_ADDED, err);
 }
 
-static enum ss_status watch_folder(struct store_runs *runs, struct ss_watcher *watcher,
+/* What could not be written is tried again: another process may make room on the disk. */
+static enum ss_status watch_digest(struct watching *watching, const struct ss_arrived *arrived,
 				   struct ss_error *err)
 {
-	bool is_once = cli_option_given(runs->arguments, "once");
+	bool is_done = false;
+
+	SS_TRY(cli_node_take(&watching->node, &watching->watcher, arrived, &is_done, err));
+	if (is_done)
+		return ss_watcher_handled(&watching->watcher, arrived, true, err);
+	watching->is_stuck = true;
+	ss_watcher_postpone(&watching->watcher, arrived, PATIENCE * watching->watcher.settle_ns);
+	return SS_OK;
+}
+
+static enum ss_status watch_folder(struct watching *watching, struct ss_error *err)
+{
+	const struct watch_exits *exits = &watching->exits;
+	bool is_once = cli_option_given(exits->arguments, "once"), waiting = false;
+	struct ss_watcher *watcher = &watching->watcher;
 	struct ss_arrived arrived;
-	bool waiting = false;
 
 	while (!stop_asked()) {
+		watching->is_stuck = false;
 		SS_TRY(ss_watcher_scan(watcher, err));
 		while (!stop_asked() && ss_watcher_next(watcher, &arrived, &waiting))
-			SS_TRY(watch_add_arrived(runs, watcher, &arrived, err));
-		cli_exits_live(runs->exits, is_once && !waiting);
+			SS_TRY(watching->is_node ? watch_digest(watching, &arrived, err)
+						 : watch_add_to_store(watching, &arrived, err));
+		waiting = waiting && !watching->is_stuck;
+		cli_exits_live(&watching->exits, is_once && !waiting);
 		if (is_once && !waiting)
 			break;
 		if (!stop_asked())
-			ss_watcher_wait(watcher,
-					waiting || runs->exits->metrics || runs->exits->has_events);
+			ss_watcher_wait(watcher, waiting || exits->metrics || exits->has_events);
 	}
 	return SS_OK;
+}
+
+static int watch_refuse(const struct command *command, const struct arguments *arguments)
+{
+	const char *rule = cli_option_text(arguments, "by-path");
+
+	if (arguments->path_count != 1 || !watch_output(arguments) ||
+	    (cli_option_given(arguments, "store") && cli_option_given(arguments, "digests"))) {
+		fprintf(stderr,
+			"stepscope %s: expected one folder, and a store or a folder for digests: "
+			"stepscope watch FOLDER --store STORE\n",
+			command->name);
+		return EXIT_USAGE;
+	}
+	if (rule && !cli_store_runs_is_rule(rule)) {
+		fprintf(stderr,
+			"stepscope %s: --by-path '%s' is not a rule such as '{team}/{job}'\n",
+			command->name, rule);
+		return EXIT_USAGE;
+	}
+	return EXIT_FINE;
+}
+
+static int watch_begin(struct watching *watching, const struct command *command,
+		       const struct arguments *arguments)
+{
+	const struct output_inputs inputs = { .paths = arguments->paths, .path_count = 1 };
+	struct store_runs *runs = &watching->runs;
+	struct ss_error err = { 0 };
+	int code;
+
+	if (!watching->is_node)
+		return cli_store_runs_open(command->name, arguments,
+					   cli_option_text(arguments, "store"), &inputs, runs);
+	*runs = (struct store_runs){ .what = command->name,
+				     .arguments = arguments,
+				     .redaction = redaction_of(arguments),
+				     .store = { .fd = -1 } };
+	runs->redaction.is_quiet = true;
+	code = redaction_begin(command->name, &runs->redaction, &inputs,
+			       cli_option_text(arguments, "digests"), &runs->redactor);
+	if (code != EXIT_FINE)
+		return code;
+	return cli_node_begin(command->name, arguments, runs->redactor, &watching->node, &err) ==
+			       SS_OK
+		       ? EXIT_FINE
+		       : show_fail(command->name, &err);
 }
 
 static int watch_run(const struct command *command, const struct arguments *arguments)
 {
 	int64_t settle_ns = (int64_t)cli_option_count(arguments, "settle") * 1000000000;
-	struct ss_watcher watcher;
-	const struct output_inputs inputs = { .paths = arguments->paths, .path_count = 1 };
-	struct watch_exits exits;
-	struct store_runs runs;
+	struct watching watching = { .is_node = !cli_option_given(arguments, "store"),
+				     .watcher = { .notify = -1, .list = -1 } };
 	struct ss_error err = { 0 };
 	enum ss_status status;
-	int code;
+	int code = watch_refuse(command, arguments);
 
-	if (arguments->path_count != 1 || !cli_option_given(arguments, "store")) {
-		fprintf(stderr,
-			"stepscope %s: expected one folder and a store: stepscope watch "
-			"FOLDER --store STORE\n",
-			command->name);
-		return EXIT_USAGE;
-	}
-	if (engine_problem.code != SS_OK)
+	if (code != EXIT_FINE)
+		return code;
+	if (!watching.is_node && engine_problem.code != SS_OK)
 		return show_fail(command->name, &engine_problem);
 	/* a signal ends it between two steps, which is the normal way to stop it */
 	stop_filling(true);
-	code = cli_store_runs_open(command->name, arguments, cli_option_text(arguments, "store"),
-				   &inputs, &runs);
-	exits = cli_exits_begin(arguments);
-	runs.exits = &exits;
+	code = watch_begin(&watching, command, arguments);
+	watching.exits = cli_exits_begin(arguments);
+	watching.runs.exits = &watching.exits;
 	if (code == EXIT_FINE) {
-		status = ss_watcher_open(arguments->paths[0], &runs.store, settle_ns, &watcher,
-					 &err);
+		status = ss_watcher_open(arguments->paths[0], watch_output(arguments),
+					 watching.node.host, settle_ns, &watching.watcher, &err);
 		if (status == SS_OK)
-			status = watch_folder(&runs, &watcher, &err);
-		code = status == SS_OK ? EXIT_FINE : show_fail(command->name, &err);
-		ss_watcher_close(&watcher);
+			status = watch_folder(&watching, &err);
+		code = status != SS_OK ? show_fail(command->name, &err)
+		       : watching.is_stuck && cli_option_given(arguments, "once") ? EXIT_FAILED
+										  : EXIT_FINE;
+		ss_watcher_close(&watching.watcher);
 	}
-	cli_exits_end(&exits);
-	code = cli_store_runs_close(&runs, code);
+	code = cli_store_runs_close(&watching.runs, code);
 	stop_filling(false);
 	return code;
 }
 
 const struct command command_watch = {
 	.name = "watch",
-	.summary = "Add runs to a store as their traces arrive in a folder",
-	.usage = "[OPTIONS] FOLDER --store STORE",
+	.summary = "Add runs to a store, or digest them, as their traces arrive",
+	.usage = "[OPTIONS] FOLDER --store STORE | --digests FOLDER",
 	.takers = SS_TAKER_WATCH,
 	.begin = watch_allow,
 	.run = watch_run,

@@ -156,15 +156,19 @@ bool cli_digest_text(struct ss_redactor *redactor, const char *path, struct ss_t
 	return !ss_text_failed(out);
 }
 
-bool cli_digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
-		     struct ss_redactor *redactor, char out[SS_PATH_BYTES])
+bool cli_digest_name(const char *to, const char *host, const struct arguments *arguments,
+		     const struct ss_path *path, struct ss_redactor *redactor,
+		     char out[SS_PATH_BYTES])
 {
-	SS_TEXT(name);
+	const char *below = output_path_below(arguments, path);
+	bool lacks_host = host && !strstr(below, host);
 	size_t folder = strlen(to) + 1;
 	int printed = -1;
+	SS_TEXT(name);
 
-	if (cli_digest_text(redactor, output_path_below(arguments, path), &name))
-		printed = snprintf(out, SS_PATH_BYTES, "%s/%.*s" ENDING, to,
+	if (cli_digest_text(redactor, below, &name))
+		printed = snprintf(out, SS_PATH_BYTES, "%s/%s%s%.*s" ENDING, to,
+				   lacks_host ? host : "", lacks_host ? "-" : "",
 				   (int)ss_find_stem(name.data, true), name.data);
 	if (printed < 0 || printed >= SS_PATH_BYTES)
 		return false;

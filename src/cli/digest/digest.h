@@ -40,10 +40,12 @@ bool cli_digest_is_file(const char *path);
 
 /*
  * "JOB/node1/rank0.json.gz" of the folder JOB becomes "TO/node1-rank0.digest", with the names that
- * the redactor gives; NULL: none. False: too long.
+ * the redactor gives; NULL: none. With a host, "node1-" begins names that do not have it.
+ * False: too long.
  */
-bool cli_digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
-		     struct ss_redactor *redactor, char out[SS_PATH_BYTES]);
+bool cli_digest_name(const char *to, const char *host, const struct arguments *arguments,
+		     const struct ss_path *path, struct ss_redactor *redactor,
+		     char out[SS_PATH_BYTES]);
 
 /* A path as digests have it. False: no memory. */
 bool cli_digest_text(struct ss_redactor *redactor, const char *path, struct ss_text *out);
@@ -65,6 +67,19 @@ struct digest_tally {
 	struct digest_refusal existing, foreign;
 	uint64_t trace_bytes, digest_bytes;
 };
+
+/*
+ * Digests what the paths of the arguments name, and says nothing but errors. It writes what is
+ * missing or out of date; the tally says whether all files were handled.
+ */
+struct digest_place {
+	const char *folder, *host;
+	bool is_mute; /* files that are no traces were named before */
+};
+
+int cli_digest_files(const char *what, const struct arguments *arguments,
+		     struct ss_redactor *redactor, const struct digest_place *place,
+		     struct digest_tally *tally);
 
 void cli_tally_refuse(struct digest_refusal *refusal, const char *path);
 

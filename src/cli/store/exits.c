@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/write/metrics.h"
 #include "base/system/clock.h"
 
 /* Prometheus reads every 15 to 60 seconds. */
@@ -23,11 +22,6 @@ struct watch_exits cli_exits_begin(const struct arguments *arguments)
 	};
 }
 
-void cli_exits_end(struct watch_exits *exits)
-{
-	ss_text_release(&exits->verdict);
-}
-
 static void exits_print(struct ss_text *text)
 {
 	if (text->length && !ss_text_failed(text)) {
@@ -37,35 +31,131 @@ static void exits_print(struct ss_text *text)
 	ss_text_release(text);
 }
 
-static const char *exits_job(const struct watch_exits *exits, const struct ss_live *live)
-{
-	const char *job = cli_option_text(exits->arguments, "job");
+/* --- recordings ------------------------------------------------------------------------------ */
 
-	return job ? job : live && live->rank_count ? live->ranks[0].file->job : "";
+/* The place of a job's verdict; the job that was heard of first makes room for a new one. */
+static struct ss_metrics_verdict *exits_verdict_of(struct watch_exits *exits, const char *job)
+{
+	struct ss_metrics_verdict *verdicts = exits->verdicts;
+
+	for (uint32_t i = 0; i < exits->verdict_count; i++)
+		if (strcmp(verdicts[i].job, job) == 0)
+			return &verdicts[i];
+	if (exits->verdict_count == SS_METRICS_JOBS) {
+		exits->verdict_count--;
+		memmove(verdicts, verdicts + 1, exits->verdict_count * sizeof(*verdicts));
+	}
+	snprintf(verdicts[exits->verdict_count].job, sizeof(verdicts->job), "%s", job);
+	return &verdicts[exits->verdict_count++];
 }
 
-void cli_exits_run(struct watch_exits *exits, struct ss_session *session, const char *run)
+void cli_exits_run(struct watch_exits *exits, struct ss_session *session, const char *job,
+		   const char *run)
 {
 	const struct ss_diagnose_options options = { .rank = SS_EVERY_RANK };
 	const struct ss_diagnosis *verdict;
 	struct ss_text events = { 0 };
 
+	job = job ? job : "";
 	if ((!exits->metrics && !exits->has_events) ||
 	    ss_session_verdict(session, &options, &verdict, NULL) != SS_OK)
 		return;
-	ss_text_release(&exits->verdict);
-	exits->verdict = (struct ss_text){ 0 };
-	ss_metrics_add_verdict(verdict, exits_job(exits, NULL), &exits->verdict);
+	ss_metrics_take_verdict(verdict, exits_verdict_of(exits, job));
 	if (exits->has_events)
-		ss_metrics_add_findings(verdict, exits_job(exits, NULL), run, &events);
+		ss_metrics_add_findings(verdict, job, run, &events);
 	exits_print(&events);
+}
+
+/* --- live numbers ---------------------------------------------------------------------------- */
+
+/* The step of the last change of a job that is an event; without a place the oldest job goes. */
+static uint32_t *exits_told_of(struct watch_exits *exits, const char *job)
+{
+	struct told_change *told = exits->told;
+
+	for (uint32_t i = 0; i < exits->told_count; i++)
+		if (strcmp(told[i].job, job) == 0)
+			return &told[i].step;
+	if (exits->told_count == SS_METRICS_JOBS) {
+		exits->told_count--;
+		memmove(told, told + 1, exits->told_count * sizeof(*told));
+	}
+	told[exits->told_count] = (struct told_change){ .step = 0 };
+	snprintf(told[exits->told_count].job, sizeof(told->job), "%s", job);
+	return &told[exits->told_count++].step;
+}
+
+struct exits_lives {
+	struct ss_live lives[SS_METRICS_JOBS];
+	struct ss_metrics_live jobs[SS_METRICS_JOBS]; /* those with steps */
+	uint32_t live_count, job_count;
+};
+
+/* The job whose last step is the newest of those that were not taken; NULL: none. */
+static const char *lives_next_job(const struct ss_job *job, const struct exits_lives *lives)
+{
+	const char *newest = NULL;
+	int64_t newest_us = 0;
+
+	for (uint32_t i = 0; i < job->live_count; i++) {
+		const struct ss_live_file *file = &job->lives[i];
+		bool is_taken = !file->row_count;
+
+		for (uint32_t k = 0; k < lives->job_count; k++)
+			is_taken |= strcmp(lives->jobs[k].job, file->job) == 0;
+		if (!is_taken && file->rows[file->row_count - 1].end_us > newest_us) {
+			newest = file->job;
+			newest_us = file->rows[file->row_count - 1].end_us;
+		}
+	}
+	return newest;
+}
+
+/* Joins the files of each job; `one`: all files are of that job. */
+static enum ss_status lives_make(struct ss_job *job, const char *one, struct exits_lives *out,
+				 struct ss_error *err)
+{
+	const struct ss_live_file **files;
+	const char *name;
+
+	if (!SS_ALLOC(&job->arena, files, (size_t)job->live_count + 1))
+		return ss_fail_memory(err, "live numbers");
+	while (out->live_count < (one ? 1 : SS_METRICS_JOBS) && (name = lives_next_job(job, out))) {
+		struct ss_live *live = &out->lives[out->live_count++];
+		uint32_t count = 0;
+
+		for (uint32_t i = 0; i < job->live_count; i++)
+			if (one || strcmp(job->lives[i].job, name) == 0)
+				files[count++] = &job->lives[i];
+		SS_TRY(ss_live_make(live, files, count, job->memory, err));
+		if (live->step_count)
+			out->jobs[out->job_count++] = (struct ss_metrics_live){ live,
+										one ? one : name };
+	}
+	return SS_OK;
+}
+
+static void exits_write(struct watch_exits *exits, const struct exits_lives *lives)
+{
+	struct ss_text metrics = { 0 }, events = { 0 };
+	struct ss_error err = { 0 };
+
+	ss_metrics_add_lives(lives->jobs, lives->job_count, &metrics);
+	ss_metrics_add_verdicts(exits->verdicts, exits->verdict_count, &metrics);
+	if (exits->metrics && output_write_whole(exits->metrics, &metrics, &err) != SS_OK)
+		(void)show_fail("watch", &err);
+	for (uint32_t i = 0; exits->has_events && i < lives->job_count; i++)
+		ss_metrics_add_changes(lives->jobs[i].live, lives->jobs[i].job,
+				       exits_told_of(exits, lives->jobs[i].job), &events);
+	exits_print(&events);
+	ss_text_release(&metrics);
 }
 
 void cli_exits_live(struct watch_exits *exits, bool must)
 {
 	struct ss_open_options open = show_loading(exits->arguments, &exits->folder, 1);
+	struct exits_lives lives = { .live_count = 0 };
 	struct ss_session *session = NULL;
-	struct ss_text metrics = { 0 }, events = { 0 };
 	struct ss_error err = { 0 };
 
 	if ((!exits->metrics && !exits->has_events) || (!must && ss_clock_ns() < exits->next_ns))
@@ -74,20 +164,11 @@ void cli_exits_live(struct watch_exits *exits, bool must)
 	open.live = 2;
 	/* a folder without live numbers is none that can be opened: then there is nothing to say */
 	if (ss_session_open(&open, &session, &err) == SS_OK &&
-	    ss_job_find_live(&session->job, &err) == SS_OK) {
-		const struct ss_live *live = &session->job.live;
-
-		ss_metrics_add_live(live, exits_job(exits, live), &metrics);
-		ss_metrics_add_changes(live, exits_job(exits, live), &exits->told, &events);
-	}
+	    lives_make(&session->job, cli_option_text(exits->arguments, "job"), &lives, &err) !=
+		    SS_OK)
+		lives.job_count = 0;
+	exits_write(exits, &lives);
+	for (uint32_t i = 0; i < lives.live_count; i++)
+		ss_live_release(&lives.lives[i]);
 	ss_session_close(session);
-	ss_text_add(&metrics, exits->verdict.data ? exits->verdict.data : "",
-		    exits->verdict.length);
-	err = (struct ss_error){ 0 };
-	if (exits->metrics && output_write_whole(exits->metrics, &metrics, &err) != SS_OK)
-		(void)show_fail("watch", &err);
-	if (exits->has_events)
-		exits_print(&events);
-	ss_text_release(&metrics);
-	ss_text_release(&events);
 }

@@ -5,23 +5,32 @@
 #ifndef SS_CLI_STORE_EXITS_H
 #define SS_CLI_STORE_EXITS_H
 
+#include "api/write/metrics.h"
 #include "cli/output.h"
+
+/* The last change of a job's steps among the events. */
+struct told_change {
+	char job[SS_LIVE_NAME_BYTES];
+	uint32_t step;
+};
 
 struct watch_exits {
 	const struct arguments *arguments;
 	const char *folder;
-	const char *metrics;    /* file of gauges; NULL: none */
-	bool has_events;        /* on standard output */
-	struct ss_text verdict; /* gauges of the last recording */
-	int64_t next_ns;        /* when live numbers are looked at again */
-	uint32_t told;          /* the step of the last change among the events */
+	const char *metrics; /* file of gauges; NULL: none */
+	bool has_events;     /* on standard output */
+	int64_t next_ns;     /* when live numbers are looked at again */
+	/* the jobs that were heard of last, the latest first */
+	struct ss_metrics_verdict verdicts[SS_METRICS_JOBS];
+	struct told_change told[SS_METRICS_JOBS];
+	uint32_t verdict_count, told_count;
 };
 
 struct watch_exits cli_exits_begin(const struct arguments *arguments);
-void cli_exits_end(struct watch_exits *exits);
 
-/* A run was added: its warnings are events and gauges. */
-void cli_exits_run(struct watch_exits *exits, struct ss_session *session, const char *run);
+/* A run of a job was added: its warnings are events and gauges. */
+void cli_exits_run(struct watch_exits *exits, struct ss_session *session, const char *job,
+		   const char *run);
 
 /* Looks at the live numbers in the folder, at most every 30 seconds unless it `must`. */
 void cli_exits_live(struct watch_exits *exits, bool must);

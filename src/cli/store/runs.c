@@ -29,7 +29,7 @@ static bool store_runs_read_labels(struct store_runs *runs)
 	for (const char *c = given; c && *c; c++)
 		most += *c == SS_PAIR_END;
 	runs->label_texts = given ? strdup(given) : NULL;
-	runs->labels = calloc(most, sizeof(*runs->labels));
+	runs->labels = calloc(most + BY_PATH_MAX, sizeof(*runs->labels));
 	if (!runs->labels || (given && !runs->label_texts))
 		return false;
 	for (at = runs->label_texts; at; at = next) {
@@ -44,6 +44,100 @@ static bool store_runs_read_labels(struct store_runs *runs)
 			i++;
 		runs->labels[i] = (struct ss_stored_label){ at, equals + 1 };
 		runs->label_count += i == runs->label_count;
+	}
+	return true;
+}
+
+/* --- what the folders of a run say --------------------------------------------------------- */
+
+static size_t part_length(const char *text)
+{
+	return strcspn(text, "/");
+}
+
+bool cli_store_runs_is_rule(const char *rule)
+{
+	uint32_t keys = 0;
+
+	for (;; rule++) {
+		size_t length = part_length(rule);
+		bool is_key = length > 2 && rule[0] == '{' && rule[length - 1] == '}';
+
+		keys += is_key;
+		if (!length || (memchr(rule, '{', length) != NULL) != is_key)
+			return false;
+		rule += length;
+		if (!*rule)
+			return keys && keys <= BY_PATH_MAX;
+	}
+}
+
+/* Whether a part of the rule holds for a folder; *key: what it names, if it names something. */
+static bool part_holds(const char *rule, size_t length, const char *folder, size_t folder_length,
+		       bool *has_key)
+{
+	*has_key = rule[0] == '{';
+	return folder_length && (*has_key || (length == 1 && rule[0] == '*') ||
+				 (length == folder_length && memcmp(rule, folder, length) == 0));
+}
+
+static bool by_path_take(struct store_runs *runs, const char *key, const char *value)
+{
+	size_t count = runs->label_count + runs->by_path_count;
+
+	if (!key || !value)
+		return false;
+	/* a key has one value: the user's, or that of the upper folder */
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(runs->labels[i].key, key) == 0)
+			return true;
+	if (strcmp(key, "job") == 0)
+		runs->job = value;
+	else if (strcmp(key, "commit") == 0)
+		runs->commit = value;
+	else {
+		runs->labels[count] = (struct ss_stored_label){ key, value };
+		runs->by_path_count++;
+	}
+	return true;
+}
+
+/* The name of a folder, or its pseudonym: nobody has given it as a label. */
+static const char *by_path_value(const struct store_runs *runs, const char *folder, size_t length,
+				 struct ss_arena *arena)
+{
+	const char *value = ss_arena_copy(arena, folder, length);
+	SS_TEXT(name);
+
+	if (!value || !runs->redactor)
+		return value;
+	if (ss_redactor_name(runs->redactor, value, &name, NULL) != SS_OK)
+		return NULL;
+	return ss_arena_copy(arena, name.data, name.length);
+}
+
+bool cli_store_runs_by_path(struct store_runs *runs, const char *rule, const char *below,
+			    struct ss_arena *arena)
+{
+	const char *folder = below, *part = rule;
+	bool has_key, is_done = false;
+
+	runs->job = runs->commit = NULL;
+	runs->by_path_count = 0;
+	for (int pass = 0; pass < 2; pass++) {
+		for (folder = below, part = rule, is_done = false; !is_done;) {
+			size_t length = part_length(part), there = part_length(folder);
+
+			if (!part_holds(part, length, folder, there, &has_key))
+				return true;
+			if (pass && has_key &&
+			    !by_path_take(runs, ss_arena_copy(arena, part + 1, length - 2),
+					  by_path_value(runs, folder, there, arena)))
+				return false;
+			is_done = !part[length];
+			part += length + !is_done;
+			folder += there + (folder[there] == '/');
+		}
 	}
 	return true;
 }
@@ -80,6 +174,18 @@ int cli_store_runs_close(struct store_runs *runs, int code)
 	return redaction_end(runs->what, &runs->redaction, runs->redactor, NULL, runs->added, code);
 }
 
+/* The user's word, that of the folders, or what the traces call their run; NULL: none. */
+static const char *store_runs_job(const struct store_runs *runs, const struct ss_session *session)
+{
+	const char *given = cli_option_text(runs->arguments, "job");
+	struct ss_identity identity;
+
+	if (given || runs->job || !runs->exits)
+		return given ? given : runs->job;
+	ss_identity_of_job(&session->job, SS_EVERY_RANK, &identity);
+	return identity.is_trace_id ? NULL : identity.facts[SS_RUN_ID];
+}
+
 static void store_runs_print_added(struct store_runs *runs, struct ss_session *session,
 				   const char *path)
 {
@@ -97,7 +203,8 @@ static void store_runs_print_added(struct store_runs *runs, struct ss_session *s
 	runs->added += !runs->last.was_there;
 	fflush(out);
 	if (runs->exits && !runs->last.was_there)
-		cli_exits_run(runs->exits, session, runs->last.run_id);
+		cli_exits_run(runs->exits, session, store_runs_job(runs, session),
+			      runs->last.run_id);
 	output_tell_cut(stderr, ss_session_cut_count(session));
 }
 
@@ -108,13 +215,14 @@ static enum ss_status store_runs_add_session(struct store_runs *runs, struct ss_
 	char *real = realpath(path, NULL);
 	const char *source = cli_option_text(arguments, "source");
 	SS_TEXT(name);
-	struct ss_stored_run run = { .job = cli_option_text(arguments, "job"),
-				     .commit = cli_option_text(arguments, "commit"),
+	const char *commit = cli_option_text(arguments, "commit");
+	struct ss_stored_run run = { .job = store_runs_job(runs, session),
+				     .commit = commit ? commit : runs->commit,
 				     .source = source ? source
 					       : real ? real
 						      : path,
 				     .labels = runs->labels,
-				     .label_count = runs->label_count,
+				     .label_count = runs->label_count + runs->by_path_count,
 				     .threads = cli_option_count(arguments, "threads"),
 				     .memory_limit_bytes = cli_option_number(arguments,
 									     "memory-limit", 0),
@@ -177,7 +285,7 @@ static enum ss_status store_runs_add_run(struct store_runs *runs, const char *na
 			ss_session_close(session);
 			return SS_ERR_MISSING;
 		}
-		for (uint32_t i = 0; i < job->file_count; i++)
+		for (uint32_t i = 0; i < job->file_count && !runs->is_mute; i++)
 			if (job->files[i].subject.problem)
 				fprintf(stderr, "stepscope %s: '%s': %s\n", runs->what,
 					job->files[i].subject.path, job->files[i].subject.problem);
@@ -215,6 +323,7 @@ enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const cha
 		return STORE_RUNS_STOPPED;
 	if (status == SS_ERR_MISSING && err.code == SS_OK)
 		return STORE_RUNS_NOT_WHOLE;
-	(void)show_fail(runs->what, &err);
+	if (!runs->is_mute)
+		(void)show_fail(runs->what, &err);
 	return STORE_RUNS_FAILED;
 }

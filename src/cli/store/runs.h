@@ -9,6 +9,9 @@
 #include "cli/store/exits.h"
 #include "store/store.h"
 
+/* Labels that the folders of a run can give. */
+#define BY_PATH_MAX 8
+
 struct store_runs {
 	const char *what; /* the command */
 	const struct arguments *arguments;
@@ -16,6 +19,10 @@ struct store_runs {
 	struct ss_stored_label *labels;
 	size_t label_count;
 	char *label_texts;
+	/* of `watch`: what the folders of the run that is added say; job and commit may be NULL */
+	const char *job, *commit;
+	uint32_t by_path_count; /* labels behind the others */
+	bool is_mute;           /* these files were no traces before: an error named them */
 	struct redaction redaction;
 	struct ss_redactor *redactor; /* NULL: names stay */
 	struct ss_stored_added last;
@@ -26,6 +33,16 @@ struct store_runs {
 /* Opens or creates the store and reads the labels; prints errors and returns the exit code. */
 int cli_store_runs_open(const char *what, const struct arguments *arguments, const char *store,
 			const struct output_inputs *inputs, struct store_runs *out);
+
+/*
+ * Takes job, commit and labels from the folders of a run, "nlp/pretrain-7b/2026-11-18", as the rule
+ * "{team}/{job}" says. A run whose folders do not match has none. False: no memory.
+ */
+bool cli_store_runs_by_path(struct store_runs *runs, const char *rule, const char *below,
+			    struct ss_arena *arena);
+
+/* Whether it is such a rule. */
+bool cli_store_runs_is_rule(const char *rule);
 
 /* Loads, diagnoses and adds the traces at the path as one run; returns the exit code. */
 int cli_store_runs_add(struct store_runs *runs, const char *path);
