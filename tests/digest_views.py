@@ -16,15 +16,16 @@ import tempfile
 STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())
 REST = "(the rest)"
 # view, group, column of the largest rows, rows at most
-KEPT = (("breakdown", "step", "dur_ns", 128), ("breakdown", "part", "mean_ns", 32),
+KEPT = (("breakdown", "step", "dur_ns", 1024), ("breakdown", "part", "mean_ns", 32),
         ("breakdown", "piece", "dur_ns", 128), ("budget", "step", "dur_ns", 128),
         ("budget", "part", "mean_ns", 32), ("phases", None, "device_ns", 32),
         ("gaps", None, "idle_ns", 32), ("utilization", None, "busy_ns", 32),
-        ("devices", None, "kernels", 32), ("kernels", None, "total_ns", 40),
+        ("devices", None, "kernels", 32), ("kernels", None, "total_ns", 100),
         ("operators", None, "device_self_ns", 40), ("communication", None, "total_ns", 32),
-        ("steps", None, "dur_ns", 128), ("places", None, "time_ns", 64))
+        ("steps", None, "dur_ns", 1024), ("places", None, "time_ns", 64),
+        ("roofline", "step", "device_ns", 1024), ("files", None, "events", 1))
 TREES = ("places",)
-TABLES_MAX = 64 << 10
+TABLES_MAX = 128 << 10
 failures = []
 
 
@@ -153,8 +154,6 @@ def refused(name, digests):
         said = run(*words, "job", cwd=digests, code=1)
         check(b"has no events, and its trace '" in said.stderr,
               f"{name}: {words}: {said.stderr}")
-    said = run("files", "job", cwd=digests).stdout
-    check(b"only its digest is there" in said, f"{name}: files: {said}")
 
 
 def long_names(folder):
@@ -179,7 +178,8 @@ def long_names(folder):
     check(1 < len(after["rows"]) < 40, f"long names: {len(after['rows'])} rows")
     same_sums("long names", before, after)
     check(size < 2 * TABLES_MAX, f"long names: {size} bytes")
-    said = run("kernels", "job", cwd=folder / "digests").stdout.decode().splitlines()[0]
+    said = run("kernels", "job", "--width", 200, cwd=folder / "digests").stdout
+    said = said.decode().splitlines()[0]
     check(said == f"From a digest: the {len(after['rows']) - 1} largest of 300 rows; "
           f"\"{REST}\" is the sum of the others.", said)
 

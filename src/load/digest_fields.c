@@ -20,6 +20,7 @@ static const struct ss_field file_fields[] = {
 	FILE_FIELD(subject.rank, SS_FIELD_I64),
 	FILE_FIELD(subject.rank_by_name, SS_FIELD_BOOL),
 	FILE_ARRAY(oddities, SS_SEVERITIES, SS_FIELD_U64),
+	FILE_FIELD(events_hash, SS_FIELD_U64),
 	FILE_FIELD(recording.is_noted, SS_FIELD_BOOL),
 	FILE_FIELD(recording.has_clock, SS_FIELD_BOOL),
 	FILE_FIELD(recording.start_ns, SS_FIELD_I64),

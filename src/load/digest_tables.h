@@ -12,7 +12,7 @@
 #include "view/view.h"
 
 /* No rank has more bytes of tables: if names are long, there are fewer rows of each. */
-#define SS_DIGEST_TABLES_BYTES ((size_t)64 << 10)
+#define SS_DIGEST_TABLES_BYTES ((size_t)128 << 10)
 
 /* What the row of the others is called. */
 #define SS_DIGEST_REST "(the rest)"

@@ -169,6 +169,7 @@ struct ss_job_file {
 	struct ss_job_tables whole;  /* the same with all rows, if there are many ranks */
 	uint32_t rank_index;         /* index of its rank after joining; SS_NO_ROW: left out */
 	uint64_t oddities[SS_SEVERITIES]; /* counts of the view quality, by enum ss_severity */
+	uint64_t events_hash;             /* of a file with tables: ss_trace_hash_events() */
 	struct ss_recording recording;    /* stays when the trace is gone */
 	const char *source;               /* its path as it is opened; NULL: it is not on disk */
 	uint64_t stamp;                   /* of the source: see read/source.h */
@@ -295,7 +296,7 @@ enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file,
 /* Whether the events of a file are not there: what its digest has is all. */
 static inline bool ss_job_is_digest_only(const struct ss_job_file *file)
 {
-	return file->is_digest && file->is_reduced;
+	return file->is_reduced && (file->is_digest || file->tables.length);
 }
 
 /* The digest of a file, wherever it is by now; NULL: it has none. */

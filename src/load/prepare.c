@@ -219,6 +219,8 @@ static enum ss_status prepare_file(struct preparing *preparing, uint32_t threads
 		SS_TRY(ss_job_tables_make(preparing->trace ? &preparing->file->tables
 							   : &preparing->file->whole,
 					  preparing->subject, !preparing->trace, job->memory, err));
+	if (preparing->trace && job->keeps_tables)
+		preparing->file->events_hash = ss_trace_hash_events(preparing->trace);
 	if (preparing->trace)
 		ss_slices_drop_ids(preparing->trace);
 	return job->summarizer->finish(preparing->summary, preparing->subject, preparing->digest,

@@ -23,25 +23,9 @@
 
 /* --- the id of a run ----------------------------------------------------------------------- */
 
-/* Adds up the hashes of the slices, so that their order does not matter. */
-static uint64_t hash_trace(const struct ss_trace *trace, int64_t rank)
+static uint64_t hash_events(const struct ss_job_file *file)
 {
-	const struct ss_slices *slices = &trace->slices;
-	uint64_t sum = 0, hash = SS_HASH_SEED;
-
-	for (uint32_t i = 0; i < slices->count; i++) {
-		const struct ss_string *name = &trace->names.items[slices->name[i]];
-		uint64_t own = ss_hash_mix(ss_hash_bytes(name->text, name->length),
-					   (uint64_t)slices->start_ns[i]);
-
-		sum += ss_hash_mix(own, (uint64_t)slices->dur_ns[i]) * SS_HASH_FACTOR;
-	}
-	hash = ss_hash_mix(hash, sum);
-	hash = ss_hash_mix(hash, (uint64_t)ss_trace_start(trace));
-	hash = ss_hash_mix(hash, (uint64_t)trace->origin_ns);
-	hash = ss_hash_mix(hash, trace->event_count);
-	hash = ss_hash_mix(hash, trace->file_bytes);
-	return ss_hash_mix(hash, (uint64_t)rank) * SS_HASH_FACTOR;
+	return file->subject.trace ? ss_trace_hash_events(file->subject.trace) : file->events_hash;
 }
 
 void ss_run_id_of(const struct ss_session *session, char out[SS_RUN_ID_BYTES])
@@ -51,7 +35,9 @@ void ss_run_id_of(const struct ss_session *session, char out[SS_RUN_ID_BYTES])
 
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (!job->files[i].subject.problem)
-			hash += hash_trace(&job->files[i].trace, job->files[i].subject.rank);
+			hash += ss_hash_mix(hash_events(&job->files[i]),
+					    (uint64_t)job->files[i].subject.rank) *
+				SS_HASH_FACTOR;
 	snprintf(out, SS_RUN_ID_BYTES, "%016" PRIx64, ss_hash_mix(SS_HASH_SEED, hash));
 }
 
@@ -194,8 +180,7 @@ static enum ss_status make_this_run(struct adding *adding, struct ss_sql *sql, s
 	add_literal_or_null(&text, run->source);
 	ss_text_addf(&text,
 		     " as source, %u as damaged_files, make_timestamp(%" PRId64
-		     ") as added, (select greatest(count(*), 1) from steps where dropped is null) "
-		     "as rank_steps",
+		     ") as added, (select greatest(sum(steps), 1) from files) as rank_steps",
 		     ss_session_failed_count(adding->session) +
 			     ss_session_cut_count(adding->session),
 		     (int64_t)time(NULL) * 1000000);
@@ -251,9 +236,14 @@ static enum ss_status write_tables(struct adding *adding, struct ss_error *err)
 						.folder = adding->store->path,
 						.is_stopped = run->is_stopped,
 						.context = run->context };
+	const struct ss_diagnose_options every_rank = { .rank = SS_EVERY_RANK };
+	const struct ss_diagnosis *verdict;
 	struct ss_sql *sql = NULL;
-	enum ss_status status = ss_sql_open(adding->session, &options, &sql, err);
+	enum ss_status status;
 
+	/* its replays take most memory: they are over when DuckDB begins */
+	SS_TRY(ss_session_verdict(adding->session, &every_rank, &verdict, err));
+	status = ss_sql_open(adding->session, &options, &sql, err);
 	if (status == SS_OK)
 		status = make_collective_kinds(sql, err);
 	if (status == SS_OK)
@@ -329,7 +319,7 @@ static void find_date(struct adding *adding)
 static enum ss_status adding_check_events(const struct ss_session *session, struct ss_error *err)
 {
 	for (uint32_t i = 0; i < session->job.file_count; i++)
-		if (session->job.files[i].trace.slices.count)
+		if (hash_events(&session->job.files[i]))
 			return SS_OK;
 	return ss_fail(err, SS_ERR_FORMAT, "'%.200s' has no events",
 		       session->job.files[0].subject.path);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/hash/hash.h"
 #include "base/search.h"
 #include "trace/pack/pack.h"
 
@@ -239,6 +240,28 @@ void ss_trace_release(struct ss_trace *trace)
 	ss_records_release(&trace->comm_args);
 	ss_arena_release(&trace->arena);
 	memset(trace, 0, sizeof(*trace));
+}
+
+uint64_t ss_trace_hash_events(const struct ss_trace *trace)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint64_t sum = 0, hash = SS_HASH_SEED;
+
+	/* a sum of hashes: their order does not matter */
+	for (uint32_t i = 0; i < slices->count; i++) {
+		const struct ss_string *name = &trace->names.items[slices->name[i]];
+		uint64_t own = ss_hash_mix(ss_hash_bytes(name->text, name->length),
+					   (uint64_t)slices->start_ns[i]);
+
+		sum += ss_hash_mix(own, (uint64_t)slices->dur_ns[i]) * SS_HASH_FACTOR;
+	}
+	if (!slices->count)
+		return 0;
+	hash = ss_hash_mix(hash, sum);
+	hash = ss_hash_mix(hash, (uint64_t)ss_trace_start(trace));
+	hash = ss_hash_mix(hash, (uint64_t)trace->origin_ns);
+	hash = ss_hash_mix(hash, trace->event_count);
+	return ss_hash_mix(hash, trace->file_bytes);
 }
 
 const struct ss_comm_row *ss_trace_comm(const struct ss_trace *trace, uint32_t row)

@@ -394,6 +394,12 @@ struct ss_trace {
 /* The wall-clock time of the first event, in ns since 1970; -1: not recorded. */
 int64_t ss_trace_start(const struct ss_trace *trace);
 
+/*
+ * A hash of the names and times of all events; 0: there are none. It does not depend on paths,
+ * compression, packs or the order of rows.
+ */
+uint64_t ss_trace_hash_events(const struct ss_trace *trace);
+
 static inline int64_t ss_slice_end(const struct ss_slices *slices, uint32_t row)
 {
 	return slices->start_ns[row] + slices->dur_ns[row];

@@ -217,6 +217,28 @@ def compare(folder):
     check(len(store.files()) == len(TABLES), "added again", store.files())
 
 
+def from_digests(folder):
+    """Digests without their traces give the same run and the same rows as traces."""
+    jobs = [simulate(folder / "seen", "ddp8-straggler", "--ranks", 4),
+            simulate(folder / "long", "gpu1-healthy", "--steps", 150)]
+    stores = [Store(folder / "of-traces"), Store(folder / "of-digests")]
+    (folder / "digests").mkdir()
+    for job in jobs:
+        run("digest", job, "-o", folder / "digests" / job.name)
+        run("store", "add", stores[0].path, job)
+        job.rename(folder / (job.name + "-away"))
+        out, _ = run("store", "add", stores[1].path, folder / "digests" / job.name)
+        check("added run" in out, "digests", out)
+    for table in TABLES:
+        columns = "* exclude (added, source)" if table == "runs" else "*"
+        a, b = (store.ask(f"select {columns} from {{{table}}} order by all") for store in stores)
+        check(a == b and a, "digests give other", table, a[:2], b[:2])
+    rows = stores[1].ask("select steps from {runs} order by steps")
+    check([row["steps"] for row in rows] == ["3", "150"], "steps", rows)
+    out, _ = run("store", "add", stores[0].path, folder / "digests/seen")
+    check("is in the store already" in out, "a run that was added from its traces", out)
+
+
 def compete(folder):
     """Writers at once, of the same and of other runs, while others compact and read."""
     store = Store(folder / "shared")
@@ -322,7 +344,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
-        for part in (compare, compete, watch, refuse):
+        for part in (compare, from_digests, compete, watch, refuse):
             began = time.monotonic()
             part(folder)
             print(f"{part.__name__}: {time.monotonic() - began:.1f} s")

@@ -252,6 +252,6 @@ const struct ss_view ss_view_breakdown = {
 	.bases = { [GROUP_STEP] = SS_BASIS_STEP, [GROUP_PIECE] = SS_BASIS_FILE },
 	.groups = { "step", "part", "piece" },
 	.by_moment = true,
-	.kept = { [GROUP_STEP] = 128, [GROUP_PART] = 32, [GROUP_PIECE] = PIECES },
+	.kept = { [GROUP_STEP] = 1024, [GROUP_PART] = 32, [GROUP_PIECE] = PIECES },
 	.run = breakdown_run,
 };

@@ -213,6 +213,7 @@ const struct ss_view ss_view_files = {
 	SS_TABLE_COLUMNS(columns),
 	.sums = "events device_events kept_events unpacked_bytes disk_bytes",
 	.wants_failed = true,
+	.kept = { 1 },
 	.reads = SS_COLUMNS_NONE,
 	.run = files_run,
 };

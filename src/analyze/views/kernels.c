@@ -389,6 +389,6 @@ const struct ss_view ss_view_kernels = {
 	.reads = SS_COLUMNS_KIND | SS_COLUMNS_DUR | SS_COLUMNS_NAME | SS_COLUMNS_ARGS |
 		 SS_COLUMNS_TRACK,
 	.reads_all = 1u << BY_OP | 1u << BY_LAUNCH | 1u << BY_SOURCE,
-	.kept = { [BY_KERNEL] = 40 },
+	.kept = { [BY_KERNEL] = 100 },
 	.run = kernels_run,
 };

@@ -574,5 +574,6 @@ const struct ss_view ss_view_roofline = {
 	.groups = { "op", "name", "step", "kind", "run" },
 	.order = { "device_ns", "host_ns" },
 	.own_order = 1u << BY_STEP,
+	.kept = { [BY_STEP] = 1024 },
 	.run = roofline_run,
 };

@@ -81,6 +81,6 @@ const struct ss_view ss_view_steps = {
 	SS_TABLE_COLUMNS(columns),
 	.sums = "dur_ns host_dur_ns device_events",
 	.basis = SS_BASIS_STEP,
-	.kept = { 128 },
+	.kept = { 1024 },
 	.run = steps_run,
 };

@@ -53,12 +53,12 @@ static enum ss_status view_show_digest(const struct ss_job_file *file, const str
 	enum ss_status status = SS_ERR_MISSING;
 
 	out->rank = subject.rank;
-	if (part->view->wants_failed) {
+	if (!choice->is_part)
+		status = ss_job_tables_show(&file->tables, part->view, part->group, out, &all, err);
+	if (status == SS_ERR_MISSING && part->view->wants_failed) {
 		subject.problem = "only its digest is there, which has no events";
 		return part->view->run(&subject, out, err);
 	}
-	if (!choice->is_part)
-		status = ss_job_tables_show(&file->tables, part->view, part->group, out, &all, err);
 	if (status == SS_ERR_MISSING)
 		return ss_choice_no_events(file, err);
 	rows->files++;

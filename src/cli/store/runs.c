@@ -244,14 +244,24 @@ static enum ss_status store_runs_add_session(struct store_runs *runs, struct ss_
 	return status;
 }
 
+/* Each trace is freed once its digest is made: the store needs no more of it. */
+static struct ss_open_options store_runs_loading(const struct store_runs *runs,
+						 const char *const *paths, size_t path_count)
+{
+	struct ss_open_options open = show_loading(runs->arguments, paths, path_count);
+
+	open.reduce = open.diagnose = open.tables = true;
+	open.redactor = runs->redactor;
+	return open;
+}
+
 int cli_store_runs_add(struct store_runs *runs, const char *path)
 {
-	struct ss_open_options open = show_loading(runs->arguments, &path, 1);
+	struct ss_open_options open = store_runs_loading(runs, &path, 1);
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
-	open.redactor = runs->redactor;
 	status = show_load(runs->arguments, &open, &session, &err);
 	if (status == SS_OK) {
 		show_failed(session, runs->what);
@@ -301,12 +311,11 @@ enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const cha
 					      const char *const *paths, size_t path_count,
 					      bool takes_partial)
 {
-	struct ss_open_options open = show_loading(runs->arguments, paths, path_count);
+	struct ss_open_options open = store_runs_loading(runs, paths, path_count);
 	struct ss_error err = { 0 };
 	enum ss_status status = SS_OK;
 	uint32_t count = 1, added = 0;
 
-	open.redactor = runs->redactor;
 	while (status == SS_OK && added < count && !stop_asked()) {
 		char number[16];
 

@@ -2,6 +2,7 @@
 /*
  * kernels.c - table: the kernels of each run that take the most time.
  */
+#include "api/session.h" /* SS_DIGEST_REST */
 #include "store/tables.h"
 
 static const struct ss_stored_column columns[] = {
@@ -19,6 +20,6 @@ const struct ss_stored_table ss_stored_table_kernels = {
 	.summary = "The 100 kernels of a run that take the most time",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
-	.from = "kernels k, this_run group by k.name order by sum(k.total_ns) desc, k.name limit "
-		"100",
+	.from = "kernels k, this_run where k.name <> '" SS_DIGEST_REST "' group by k.name "
+		"order by sum(k.total_ns) desc, k.name limit 100",
 };

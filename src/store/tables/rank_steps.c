@@ -40,5 +40,6 @@ const struct ss_stored_table ss_stored_table_rank_steps = {
 		"left join (select rank, min(host) as host from files group by rank) f on f.rank "
 		"is not distinct from b.rank "
 		"left join (select rank, min(device) as device from devices group by rank) u on "
-		"u.rank is not distinct from b.rank order by b.rank, b.step",
+		"u.rank is not distinct from b.rank where b.step is not null order by b.rank, "
+		"b.step",
 };

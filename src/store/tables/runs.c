@@ -4,7 +4,8 @@
  */
 #include "store/tables.h"
 
-#define STEPS "from steps where dropped is null"
+/* without the row of those that a digest sums up */
+#define STEPS "from steps where dropped is null and step is not null"
 
 static const struct ss_stored_column columns[] = {
 	{ "run_id", "VARCHAR", "run_id", "16 hexadecimal digits, made from the events of the run" },
@@ -22,8 +23,7 @@ static const struct ss_stored_column columns[] = {
 	  "different hosts; NULL: not recorded" },
 	{ "device", "VARCHAR", "(select mode(device) from files)",
 	  "name of the GPU that most ranks have; NULL: not recorded" },
-	{ "steps", "INTEGER",
-	  "coalesce((select max(n) from (select count(*) as n " STEPS " group by rank)), 0)",
+	{ "steps", "INTEGER", "coalesce((select max(steps) from files), 0)",
 	  "recorded steps of a rank (the most)" },
 	{ "step_median_ns", "BIGINT", "(select median(dur_ns) " STEPS ")",
 	  "median over the steps of all ranks" },
