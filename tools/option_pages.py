@@ -6,9 +6,9 @@ import subprocess
 
 HEAD = """# Options
 
-Made by `tools/docs.py` from the declarations in `src/api/request/options.c`. `stepscope help
-COMMAND` lists those of one command. Where commands have options of one name that mean different
-things, there is a row for each.
+Made by `tools/docs.py` from the declarations in `src/api/request/options.c`: options of several
+commands, then [those of one](#options-of-one-command), which its page describes. `stepscope help
+COMMAND` has all. Where an option means different things, there is a row for each.
 
 Requests of the library (`struct ss_request`) and of the viewer (`view/NAME`) take
 %s. What a view
@@ -64,6 +64,12 @@ def parameters(stepscope):
     return [name for name in names if name not in ("snapshot", "before")]
 
 
+def page_of(root, command):
+    """Of a command, or of a view that is one."""
+    path = root / f"docs/commands/{command}.md"
+    return path if path.exists() else root / f"docs/views/{command}.md"
+
+
 def page(stepscope, root):
     text = run(stepscope, "help")
     views = names_in(text.split("Reports and views:")[1].split("Other commands:")[0])
@@ -71,10 +77,19 @@ def page(stepscope, root):
     for command in names_in(text):
         for option in options_of(stepscope, command):
             rows.setdefault(option, []).append(command)
-    lines = []
+    lines, own = [], {}
     for name, value, about in sorted(rows):
+        taker = rows[name, value, about][0]
+        if len(rows[name, value, about]) == 1 and f"--{name}" in page_of(root, taker).read_text():
+            own.setdefault(taker, []).append(name)
+            continue
         cells = [f"`--{name}`", f"`{value}`" if value else "", about]
         cells.append(takers(rows[name, value, about], views))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    lines += ["", "## Options of one command", "", "| command | options |", "|---|---|"]
+    for command in sorted(own):
+        path = page_of(root, command).relative_to(root / "docs")
+        names = ", ".join(f"`--{name}`" for name in own[command])
+        lines.append(f"| [{command}]({path}) | {names} |")
     head = HEAD % ", ".join(f"`{name}`" for name in parameters(stepscope))
     return root / "docs/options.md", head + "\n".join(lines) + "\n"

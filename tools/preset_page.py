@@ -19,54 +19,68 @@ def layout_lines(presets):
     return lines + [f"| {layout} | {about} |" for layout, about in layouts.items()]
 
 
-def cause_lines(causes):
-    lines = ["| planted | what is wrong | where it shows | what to change |", "|---|---|---|---|"]
-    for cause in causes:
-        where = f"`{cause['op']}`" + (f", {cause['line']}" if cause["line"] else "")
-        lines.append(f"| {cause['cause']} | {cause['summary']} | {where} | `{cause['fix']}` |")
-    return lines
-
-
 def planted_text(planted):
     where = "" if planted["rank"] is None else f" on rank {planted['rank']}"
     return f"{planted['name']}={planted['severity']:g}{where}"
 
 
-def preset_lines(entries):
-    lines = ["| preset | layout | device | ranks | planted |", "|---|---|---|---:|---|"]
+def names_text(entries):
+    """Each also with -mild at its end, which is not named."""
+    names = [entry["preset"] for entry in entries]
+    return ", ".join(f"`{name}`" for name in names if not name.endswith("-mild"))
+
+
+def cause_lines(causes, entries):
+    lines = ["| fault | what is wrong | jobs |", "|---|---|---|"]
+    for cause in causes:
+        jobs = [entry for entry in entries if entry["causes"][0]["name"] == cause["cause"]]
+        lines.append(f"| {cause['cause']} | {cause['summary']} | {names_text(jobs)} |")
+    return lines
+
+
+def several_lines(entries):
+    lines = ["| job | planted |", "|---|---|"]
     for entry in entries:
         planted = "; ".join(map(planted_text, entry["causes"]))
-        lines.append(
-            f"| {entry['preset']} | {entry['layout']} | {entry['device']} | {entry['ranks']} "
-            f"| {planted} |"
-        )
+        lines.append(f"| `{entry['preset']}` | {planted} |")
     return lines
 
 
 def page(stepscope, root):
     """Returns (path, text)."""
     entries = json.loads((root / "tests/sim/manifest.json").read_text())
-    healthy = sum(not entry["causes"] for entry in entries)
+    single = [entry for entry in entries if len(entry["causes"]) == 1]
+    mild = {entry["preset"] for entry in single if entry["preset"].endswith("-mild")}
+    assert {f"{e['preset']}-mild" for e in single} >= mild and 2 * len(mild) == len(single)
     lines = [
         HEAD,
         "# Presets of the simulator",
         "",
         f"{len(entries)} jobs with known truth. `stepscope sim --preset NAME -o FOLDER` writes "
-        "one; the same name gives the same bytes ([sim](commands/sim.md)). Every cause stands in "
-        "two layouts, severe and mild (0.6 and 0.2 of the step, where the size of a cause can be "
-        f"chosen). Nothing is planted in {healthy} of them: a diagnosis has to stay silent.",
+        "one; the same name gives the same bytes ([sim](commands/sim.md)). The first word of a "
+        "name is the layout or the model, and the number of ranks. `stepscope sim --list` "
+        "adds the GPU and the rank of each fault, `--list-causes` the line of each fault and its "
+        "fix, and the `truth.json` of a job what each costs.",
         "",
-        "A cause is on all ranks unless one is named. What each costs, and the step without it, "
-        "is in the `truth.json` of the job.",
+        "## One fault",
         "",
-        *preset_lines(entries),
+        "Each of these jobs is also there as `NAME-mild`: 0.2 instead of 0.6 of the step, where "
+        "the size of a fault can be chosen.",
+        "",
+        *cause_lines(listed(stepscope, "--list-causes"), single),
+        "",
+        "## Several faults",
+        "",
+        *several_lines([entry for entry in entries if len(entry["causes"]) > 1]),
+        "",
+        "## No fault",
+        "",
+        "A diagnosis has to stay silent: "
+        + names_text([entry for entry in entries if not entry["causes"]])
+        + ".",
         "",
         "## Layouts",
         "",
         *layout_lines(listed(stepscope, "--list")),
-        "",
-        "## What is planted",
-        "",
-        *cause_lines(listed(stepscope, "--list-causes")),
     ]
     return root / "docs/presets.md", "\n".join(lines) + "\n"

@@ -163,8 +163,8 @@ function partsOf(html) {
 	});
 }
 
-/* The place of the viewer on a page; elsewhere than on the site it is not seen. */
-const VIEWER = /^<!-- viewer -->$/m;
+/* The place of the viewer on a page; elsewhere than on the site what stands there is seen. */
+const VIEWER = /^<!-- viewer -->$.*?^<!-- end -->$/ms;
 
 function viewerFrame(writer) {
 	const way = wayTo(writer.page, "demo-viewer.html");

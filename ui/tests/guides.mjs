@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * guides.mjs - what five well-known guides on profiling ask their readers to do, done here: each
- * step is a few clicks, and what it must show. docs/viewer.md lists the same steps.
+ * step is a few clicks, and what it must show. guides.md lists the same steps.
  *
  * With STEPSCOPE_PICTURES=FOLDER a picture is made after each step, to be looked at.
  */
@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { check, equal, quiet, TRACES } from "./harness.mjs";
 
 const RESNET = "cuda/resnet50_workers0.pt.trace.json.gz";
-const PAGE_OF_VIEWER = new URL("../../docs/viewer.md", import.meta.url);
+const TABLE = new URL("guides.md", import.meta.url);
 const PICTURES = process.env.STEPSCOPE_PICTURES;
 
 /* One reader: a page, how often it was clicked, and what is on it. */
@@ -251,8 +251,8 @@ const LISTED = [
 
 /* Ours takes no more than theirs, and the table says what the steps take. */
 function counted() {
-	const text = readFileSync(PAGE_OF_VIEWER, "utf8");
-	const table = text.slice(text.indexOf("| guide says |")).split("\n\n")[0];
+	const text = readFileSync(TABLE, "utf8");
+	const table = text.slice(text.indexOf("| guide says |")).split("\n\n")[0].trim();
 	const cells = (line) => line.split("|").map((cell) => cell.trim());
 	const rows = table.split("\n").slice(2).map(cells);
 	equal(rows.length, LISTED.length, "rows of the table");
