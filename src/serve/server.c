@@ -77,7 +77,9 @@ static bool response_add_headers(struct MHD_Response *response, const char *medi
 	       response_add_header(response, "Cache-Control", cache) &&
 	       response_add_header(response, "X-Content-Type-Options", "nosniff") &&
 	       response_add_header(response, "Referrer-Policy", "no-referrer") &&
-	       response_add_header(response, "Cross-Origin-Opener-Policy", "same-origin") &&
+	       /* the page hands a trace to the window of ui.perfetto.dev that it opened */
+	       response_add_header(response, "Cross-Origin-Opener-Policy",
+				   "same-origin-allow-popups") &&
 	       response_add_header(response, "Cross-Origin-Resource-Policy", "same-origin") &&
 	       response_add_header(response, "X-Frame-Options", "DENY");
 }

@@ -263,6 +263,30 @@ def test_folded(folder):
         check(all(sums[key] == value for key, value in wanted.items()), wanted, sums)
 
 
+def test_range(folder):
+    """What the viewer hands to Perfetto: a range of time of one rank, slices whole."""
+    job, out = folder / "job", folder / "range.pftrace"
+    rows = query(job, "select rank, name, start_ns, dur_ns from slices where rank = 1")
+    moments = sorted(int(row["start_ns"]) for row in rows)
+    # rank 0 is first on the common clock by as much as rank 1 begins later
+    whole = Decoded(folder / "out.pftrace").of_rank("rank 1")
+    shift = min(item["at"] for item in whole) - moments[0]
+    begin, end = (moments[len(moments) * part // 8] + shift for part in (3, 4))
+    request = f"perfetto?files=1&from={begin}&to={end}"
+    done = subprocess.run([STEPSCOPE, "ask", request, job], capture_output=True, check=True)
+    out.write_bytes(done.stdout)
+    decoded = Decoded(out)
+    count = same("slices of a range", [
+        (item["name"], item["at"], item["dur"]) for item in whole
+        if item["at"] < end and (item["at"] + item["dur"] > begin or item["at"] >= begin)], [
+        (item["name"], item["at"], item["dur"]) for item in decoded.of_rank("rank 1")])
+    check(1000 < count < len(whole) / 2 and decoded.sources, count)
+    check(not decoded.of_rank("rank 0"), "another rank")
+    steps = [item for item in decoded.slices if decoded.title(item["track"]) == "Steps"]
+    check(0 < len(steps) <= 2, steps)
+    run("ask", "perfetto?from=5&to=5", job, code=2)
+
+
 def test_errors(folder):
     job = folder / "job"
     for words, said in ((("export", job), "--perfetto"),
@@ -282,6 +306,7 @@ def main():
         folder = pathlib.Path(made)
         test_job(folder)
         test_folded(folder)
+        test_range(folder)
         test_errors(folder)
         files = sorted((path for pattern in ("*.json", "*.json.gz")
                         for path in TRACES.rglob(pattern) if path.stat().st_size < BYTES_MAX and

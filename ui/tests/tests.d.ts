@@ -15,6 +15,7 @@ declare global {
 		parse(text: string | Uint8Array): any;
 	}
 	interface Window {
+		got: any; /* perfetto.mjs: what the stand-in was sent */
 		__stepscope: any; /* timeline/probe.ts */
 		lastFrames: any;
 		placed: any;

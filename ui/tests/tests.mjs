@@ -7,6 +7,7 @@ import { bandTests } from "./bands.mjs";
 import { chartTests } from "./charts.mjs";
 import { communicationTests } from "./communication.mjs";
 import { digestTests } from "./digests.mjs";
+import { perfettoTests } from "./perfetto.mjs";
 import { placeTests } from "./places.mjs";
 import { storyTests } from "./story.mjs";
 import { colorTests } from "./colors.mjs";
@@ -65,6 +66,7 @@ export const TESTS = [
 	...noteTests,
 	...colorTests,
 	...rangeTests,
+	...perfettoTests,
 	...jumpTests,
 	...scaleTests,
 	...licenceTests,

@@ -21,7 +21,7 @@ export async function verdictOf(page) {
 	return (await heading.innerText()).trim();
 }
 
-function tracesOf(folder) {
+export function tracesOf(folder) {
 	return readdirSync(folder)
 		.filter((name) => name.startsWith("rank"))
 		.map((name) => join(folder, name));

@@ -242,17 +242,13 @@ static enum ss_status range_answer_timeline(const struct ss_viewer_request *aske
 					    struct ss_timeline *timeline, struct ss_arena *scratch,
 					    struct ss_text *out, struct ss_error *err)
 {
-	const int64_t most_ns = INT64_C(1) << 53;
 	struct ss_range_query range = { .tree_room = TREE_NODES_MAX };
 	struct ss_range_sums ranged;
 	enum ss_status status;
 	int64_t limit;
 
-	SS_TRY(ss_viewer_int_required(asked, "from", -most_ns, most_ns, &range.from_ns, err));
-	SS_TRY(ss_viewer_int_required(asked, "to", -most_ns, most_ns, &range.to_ns, err));
+	SS_TRY(ss_viewer_range(asked, &range.from_ns, &range.to_ns, err));
 	SS_TRY(ss_viewer_int(asked, "limit", 0, NAMES_MAX, 200, &limit, err));
-	if (range.to_ns <= range.from_ns)
-		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' must be greater than 'from'");
 	range.room = (uint32_t)limit;
 	SS_TRY(range_read_files(asked, timeline, scratch, &range, err));
 	SS_TRY(ss_timeline_range_run(&range, timeline, &asked->session->memory, &ranged, err));

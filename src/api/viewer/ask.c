@@ -357,18 +357,26 @@ enum ss_status ss_viewer_files(const struct ss_viewer_request *asked,
 	return SS_OK;
 }
 
-enum ss_status ss_viewer_window(const struct ss_viewer_request *asked, struct ss_window *out,
-				struct ss_error *err)
+enum ss_status ss_viewer_range(const struct ss_viewer_request *asked, int64_t *from_ns,
+			       int64_t *to_ns, struct ss_error *err)
 {
 	/* numbers of JavaScript are exact up to here; differences fit in any case */
 	const int64_t most_ns = INT64_C(1) << 53;
+
+	SS_TRY(ss_viewer_int_required(asked, "from", -most_ns, most_ns, from_ns, err));
+	SS_TRY(ss_viewer_int_required(asked, "to", -most_ns, most_ns, to_ns, err));
+	if (*to_ns <= *from_ns)
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' must be greater than 'from'");
+	return SS_OK;
+}
+
+enum ss_status ss_viewer_window(const struct ss_viewer_request *asked, struct ss_window *out,
+				struct ss_error *err)
+{
 	int64_t pixels;
 
-	SS_TRY(ss_viewer_int_required(asked, "from", -most_ns, most_ns, &out->from_ns, err));
-	SS_TRY(ss_viewer_int_required(asked, "to", -most_ns, most_ns, &out->to_ns, err));
+	SS_TRY(ss_viewer_range(asked, &out->from_ns, &out->to_ns, err));
 	SS_TRY(ss_viewer_int_required(asked, "pixels", 1, SS_PIXELS_MAX, &pixels, err));
-	if (out->to_ns <= out->from_ns)
-		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' must be greater than 'from'");
 	out->pixels = (uint32_t)pixels;
 	return SS_OK;
 }

@@ -117,6 +117,11 @@ enum ss_status ss_viewer_color(const struct ss_viewer_request *asked, enum ss_pa
 /* More pixels than any screen has are refused. */
 #define SS_PIXELS_MAX 16384
 
+/* The parameters "from" and "to". */
+SS_MUST_USE
+enum ss_status ss_viewer_range(const struct ss_viewer_request *asked, int64_t *from_ns,
+			       int64_t *to_ns, struct ss_error *err);
+
 /* The parameters "from", "to" and "pixels". */
 SS_MUST_USE
 enum ss_status ss_viewer_window(const struct ss_viewer_request *asked, struct ss_window *out,

@@ -188,7 +188,9 @@ void packets_add_event(struct packets *packets, const struct written_event *even
 	if (event->name)
 		end = proto_put_field(end, EVENT_NAME_ID, event->name);
 	if (event->row != SS_NO_ROW) {
-		ends = ss_slice_launch(slices, event->row) != SS_NO_ROW;
+		uint32_t launch = ss_slice_launch(slices, event->row);
+
+		ends = launch != SS_NO_ROW && packets->shown[launch];
 		for (uint32_t to = packets->first_flow[event->row]; to != SS_NO_ROW;
 		     to = packets->next_flow[to])
 			flows++;
@@ -224,6 +226,46 @@ void packets_add_end(struct packets *packets, uint64_t track, int64_t at_ns)
 							    .row = SS_NO_ROW });
 }
 
+/* --- names ------------------------------------------------------------------------------ */
+
+/* Names are sent in packets of this size. */
+#define INTERNED_BYTES ((size_t)1 << 16)
+
+void packets_add_names(struct packets *packets)
+{
+	const struct ss_trace *trace = packets->file->trace;
+	bool *named = SS_ARENA_NEW(&packets->scratch, bool, (size_t)trace->names.count + 1);
+	struct ss_text *text = &packets->text, *inner = &packets->inner;
+	uint32_t flags = FLAG_CLEARED | FLAG_NEEDS;
+
+	if (!named) {
+		packets_fail(packets);
+		return;
+	}
+	for (uint32_t row = 0; row < trace->slices.count; row++)
+		named[trace->slices.name[row]] |= packets->shown[row];
+	for (uint32_t i = 0; i < trace->steps.count; i++)
+		named[trace->steps.items[i].name] = true;
+
+	for (uint32_t i = 0; i < trace->category_count; i++) {
+		proto_add(inner, 1, i + 1);
+		proto_add_string(inner, 2, trace->categories[i].name);
+		proto_add_message(text, 1, inner);
+	}
+	for (uint32_t i = 0; i < trace->names.count; i++) {
+		if (!named[i])
+			continue;
+		proto_add(inner, 1, i + 1);
+		proto_add_bytes(inner, 2, trace->names.items[i].text, trace->names.items[i].length);
+		proto_add_message(text, 2, inner);
+		if (text->length < INTERNED_BYTES)
+			continue;
+		packets_add(packets, PACKET_INTERNED, flags, text);
+		flags = FLAG_NEEDS;
+	}
+	packets_add(packets, PACKET_INTERNED, flags, text);
+}
+
 /* --- the whole ---------------------------------------------------------------------------- */
 
 enum ss_status packets_open(struct packets *packets, struct ss_session *session, bool compressed,
@@ -232,6 +274,8 @@ enum ss_status packets_open(struct packets *packets, struct ss_session *session,
 	*packets = (struct packets){
 		.session = session,
 		.writing = { .sink = sink, .what = "the export", .watch = &session->watch },
+		.from_ns = INT64_MIN,
+		.to_ns = INT64_MAX,
 		.err = err
 	};
 	ss_session_start(session);

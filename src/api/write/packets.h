@@ -58,9 +58,11 @@ struct packets {
 	uint32_t sequence; /* of packets: one per rank has its own names */
 	struct packet_lanes lanes;
 	struct ss_text text, inner; /* a message that is made, and one inside it */
+	int64_t from_ns, to_ns; /* what does not overlap this time of the timeline is left out */
 	/* of the file at work */
 	const struct ss_timeline_file *file;
 	struct ss_arena scratch;
+	bool *shown;                      /* per row: it overlaps the time */
 	uint32_t *first_flow, *next_flow; /* per row: the rows that it leads to */
 	uint64_t flow_base;
 	struct cached_args *args; /* per record of operators, kernels, copies */
@@ -94,11 +96,21 @@ struct written_event {
 	size_t lengths[2];
 };
 
+/* Whether a stretch of the timeline overlaps the time that is written. */
+static inline bool packets_overlap(const struct packets *packets, int64_t start_ns, int64_t end_ns)
+{
+	return start_ns < packets->to_ns &&
+	       (end_ns > packets->from_ns || start_ns >= packets->from_ns);
+}
+
 void packets_add_event(struct packets *packets, const struct written_event *event);
 void packets_add_end(struct packets *packets, uint64_t track, int64_t at_ns);
 
 /* A packet with one message, which is emptied. */
 void packets_add(struct packets *packets, uint32_t field, uint32_t flags, struct ss_text *message);
+
+/* The names that rows and steps of the file at work have, once: events have their numbers. */
+void packets_add_names(struct packets *packets);
 
 /* Begins a call on the session; close it after SS_OK. */
 SS_MUST_USE

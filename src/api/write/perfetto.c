@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "api/viewer/slice_args.h"
 #include "api/write/packets.h"
@@ -18,9 +19,6 @@ enum { CLOCK_OF_DAY = 1, CLOCK_BOOT = 6 };
 
 /* Thread ids are made up, as process ids are: containers repeat them. */
 #define FIRST_THREAD 1000000
-
-/* Names are sent in packets of this size. */
-#define INTERNED_BYTES ((size_t)1 << 16)
 
 /* --- slices ------------------------------------------------------------------------------- */
 
@@ -137,7 +135,11 @@ static void export_rows(struct packets *packets, const struct ss_track *track, u
 	int64_t *open = NULL; /* ends of the rows that are open, the innermost last */
 
 	for (; packets->status == SS_OK; row++) {
-		int64_t start_ns = row < end ? slices->start_ns[row] : INT64_MAX, end_ns;
+		int64_t start_ns, end_ns;
+
+		while (row < end && !packets->shown[row])
+			row++;
+		start_ns = row < end ? slices->start_ns[row] : INT64_MAX;
 
 		for (; count && open[count - 1] <= start_ns; count--)
 			packets_add_end(packets, thread,
@@ -163,46 +165,29 @@ static void export_rows(struct packets *packets, const struct ss_track *track, u
 
 /* --- a file ------------------------------------------------------------------------------- */
 
-/* The names of a file are sent once; events have their numbers. */
-static void export_names(struct packets *packets)
+/* Which rows are written, and the arrows between them. */
+static bool export_choose_rows(struct packets *packets)
 {
 	const struct ss_trace *trace = packets->file->trace;
-	struct ss_text *text = &packets->text, *inner = &packets->inner;
-	uint32_t flags = FLAG_CLEARED | FLAG_NEEDS;
+	const struct ss_slices *slices = &trace->slices;
+	size_t rows = (size_t)slices->count + 1;
 
-	for (uint32_t i = 0; i < trace->category_count; i++) {
-		proto_add(inner, 1, i + 1);
-		proto_add_string(inner, 2, trace->categories[i].name);
-		proto_add_message(text, 1, inner);
-	}
-	for (uint32_t i = 0; i < trace->names.count; i++) {
-		proto_add(inner, 1, i + 1);
-		proto_add_bytes(inner, 2, trace->names.items[i].text, trace->names.items[i].length);
-		proto_add_message(text, 2, inner);
-		if (text->length < INTERNED_BYTES)
-			continue;
-		packets_add(packets, PACKET_INTERNED, flags, text);
-		flags = FLAG_NEEDS;
-	}
-	packets_add(packets, PACKET_INTERNED, flags, text);
-}
-
-static bool export_find_flows(struct packets *packets)
-{
-	const struct ss_trace *trace = packets->file->trace;
-	size_t rows = (size_t)trace->slices.count + 1;
-
-	if (!SS_ALLOC(&packets->scratch, packets->first_flow, rows) ||
+	if (!SS_ALLOC(&packets->scratch, packets->shown, rows) ||
+	    !SS_ALLOC(&packets->scratch, packets->first_flow, rows) ||
 	    !SS_ALLOC(&packets->scratch, packets->next_flow, rows) ||
 	    !SS_ALLOC(&packets->scratch, packets->args,
 		      (size_t)trace->op_args.count + trace->kernel_args.count +
 			      trace->copy_args.count + 1))
 		return false;
+	for (uint32_t row = 0; row < slices->count; row++)
+		packets->shown[row] = packets_overlap(
+			packets, ss_timeline_moment(packets->file, slices->start_ns[row]),
+			ss_timeline_moment(packets->file, ss_slice_end(slices, row)));
 	memset(packets->first_flow, 0xff, rows * sizeof(uint32_t));
-	for (uint32_t row = trace->slices.count; row-- > 0;) {
-		uint32_t from = ss_slice_launch(&trace->slices, row);
+	for (uint32_t row = slices->count; row-- > 0;) {
+		uint32_t from = ss_slice_launch(slices, row);
 
-		if (from == SS_NO_ROW)
+		if (from == SS_NO_ROW || !packets->shown[row] || !packets->shown[from])
 			continue;
 		packets->next_flow[row] = packets->first_flow[from];
 		packets->first_flow[from] = row;
@@ -221,18 +206,21 @@ static void export_steps(struct packets *packets, uint64_t process)
 			    0);
 	for (uint32_t i = 0; i < trace->steps.count && packets->status == SS_OK; i++) {
 		const struct ss_step *step = &trace->steps.items[i];
-		uint64_t lane = packets_take_lane(packets, step->start_ns, step->end_ns);
+		int64_t start_ns = ss_timeline_moment(packets->file, step->start_ns);
+		int64_t end_ns = ss_timeline_moment(packets->file, step->end_ns);
+		uint64_t lane;
 		char name[32];
 
+		if (!packets_overlap(packets, start_ns, end_ns))
+			continue;
+		lane = packets_take_lane(packets, step->start_ns, step->end_ns);
 		text->length = 0;
 		snprintf(name, sizeof(name), "step %" PRIu32, i);
 		if (!step->name)
 			proto_add_string(text, EVENT_NAME, name);
 		if (step->dropped)
 			export_add_text(packets, "not counted", step->dropped);
-		export_add_span(packets, lane, step->name ? step->name + 1 : 0,
-				ss_timeline_moment(packets->file, step->start_ns),
-				ss_timeline_moment(packets->file, step->end_ns));
+		export_add_span(packets, lane, step->name ? step->name + 1 : 0, start_ns, end_ns);
 	}
 }
 
@@ -273,6 +261,13 @@ static uint64_t export_counter_track(struct packets *packets, uint64_t process,
 	return tracks[id];
 }
 
+static bool export_shows_moment(const struct packets *packets, int64_t own_ns)
+{
+	int64_t at_ns = ss_timeline_moment(packets->file, own_ns);
+
+	return packets_overlap(packets, at_ns, at_ns);
+}
+
 /* A sample; a counter of the file has a number, memory has bytes. */
 static void export_sample(struct packets *packets, uint64_t track, int64_t own_ns, double number,
 			  int64_t bytes)
@@ -311,6 +306,8 @@ static void export_counters(struct packets *packets, uint64_t process)
 		const struct ss_counter *sample = &trace->counters[i];
 		struct exported_counter key = { 0, sample->name, sample->series };
 
+		if (!export_shows_moment(packets, sample->start_ns))
+			continue;
 		export_sample(packets, export_counter_track(packets, process, key, &known, tracks),
 			      sample->start_ns, sample->value, -1);
 	}
@@ -322,12 +319,18 @@ static void export_counters(struct packets *packets, uint64_t process)
 						(uint32_t)memory->device_id[event] };
 
 		/* the host's allocator reserves nothing */
-		if (bytes >= 0 && (kind == 1 || memory->device_type[event]))
+		if (bytes >= 0 && (kind == 1 || memory->device_type[event]) &&
+		    export_shows_moment(packets, memory->start_ns[event]))
 			export_sample(packets,
 				      export_counter_track(packets, process, key, &known, tracks),
 				      memory->start_ns[event], 0, bytes);
 	}
 	ss_strings_release(&known);
+}
+
+static bool export_shows_track(const struct packets *packets, const struct ss_track *track)
+{
+	return memchr(packets->shown + track->first_row, true, track->row_count) != NULL;
 }
 
 /* Threads are threads of the process; streams and what belongs to them are below their GPU. */
@@ -345,6 +348,8 @@ static void export_tracks(struct packets *packets, uint64_t process, uint32_t pi
 		struct described_track described = { .order = i + 1, .parent = process };
 		char gpu[32];
 
+		if (!export_shows_track(packets, track))
+			continue;
 		ss_shown_track_name(trace, shown, &name);
 		ss_shown_track_about(trace, shown, &about);
 		described.name = name.data ? name.data : "";
@@ -397,13 +402,13 @@ static void export_file(struct packets *packets, uint32_t number)
 				   &(struct described_track){ .name = name.data ? name.data : "",
 							      .pid = number + 2,
 							      .order = number + 2 });
-	if (packets->status == SS_OK && !export_find_flows(packets))
+	if (packets->status == SS_OK && !export_choose_rows(packets))
 		packets_fail(packets);
 	if (packets->status == SS_OK)
 		packets->status = ss_tracks_init(&tracks, file->trace, &none,
 						 &packets->session->memory, packets->err);
 	if (packets->status == SS_OK) {
-		export_names(packets);
+		packets_add_names(packets);
 		export_steps(packets, process);
 		export_tracks(packets, process, number + 2, &tracks);
 		export_counters(packets, process);
@@ -424,8 +429,11 @@ static void export_place(struct packets *packets, const struct ss_flag_place *pl
 			 const char *name, int64_t saves_ns)
 {
 	const struct ss_timeline_file *file = &packets->session->timeline.files[place->file];
-	uint64_t lane = packets_take_lane(packets, place->start_ns, place->end_ns);
+	uint64_t lane;
 
+	if (!packets_overlap(packets, place->start_ns, place->end_ns))
+		return;
+	lane = packets_take_lane(packets, place->start_ns, place->end_ns);
 	packets->row_args.length = 0;
 	proto_add_string(&packets->row_args, EVENT_NAME, name);
 	if (file->subject->rank >= 0)
@@ -537,19 +545,28 @@ static void export_clock(struct packets *packets)
 	packets_add(packets, PACKET_TRACK, 0, &packets->text);
 }
 
-enum ss_status ss_session_perfetto(struct ss_session *session, bool compressed,
-				   const struct ss_sink *sink, struct ss_exported *out,
-				   struct ss_error *err)
+enum ss_status ss_session_perfetto(struct ss_session *session,
+				   const struct ss_perfetto_options *options,
+				   struct ss_exported *out, struct ss_error *err)
 {
 	struct packets packets;
+	uint32_t all;
 
-	SS_TRY(packets_open(&packets, session, compressed, sink, err));
+	SS_TRY(packets_open(&packets, session, options->compressed, options->sink, err));
 	packets.sequence = 1;
+	if (options->from_ns < options->to_ns) {
+		packets.from_ns = options->from_ns;
+		packets.to_ns = options->to_ns;
+	}
 	export_clock(&packets);
 	if (packets.status == SS_OK)
 		packets.status = export_findings(&packets, err);
-	for (uint32_t i = 0; i < session->timeline.file_count && packets.status == SS_OK; i++)
-		if (session->timeline.files[i].trace)
-			export_file(&packets, i);
+	all = session->timeline.file_count;
+	for (uint32_t i = 0; i < (options->files ? options->file_count : all); i++) {
+		uint32_t file = options->files ? options->files[i] : i;
+
+		if (session->timeline.files[file].trace && packets.status == SS_OK)
+			export_file(&packets, file);
+	}
 	return packets_close(&packets, out);
 }

@@ -18,10 +18,11 @@ static enum ss_status export_write(const struct arguments *arguments, struct ss_
 	bool compressed = ss_string_ends_with(output->path, ".gz");
 	char size[BYTES_WORDS], count[COUNT_WORDS], flows[COUNT_WORDS];
 	struct ss_sink sink = { output_write, output };
+	struct ss_perfetto_options perfetto = { .compressed = compressed, .sink = &sink };
 	struct ss_exported done = { 0 };
 
 	SS_TRY(is_folded ? ss_session_folded(session, compressed, &sink, &done, err)
-			 : ss_session_perfetto(session, compressed, &sink, &done, err));
+			 : ss_session_perfetto(session, &perfetto, &done, err));
 	cli_bytes_in_words(done.bytes, size);
 	count_in_words(is_folded ? done.packets : done.slices, count);
 	count_in_words(done.flows, flows);

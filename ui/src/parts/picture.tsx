@@ -4,18 +4,12 @@
  * only pixels, the SVG holds these.
  */
 
+import { saveAs } from "./save";
+
 export type Picture = SVGSVGElement | HTMLCanvasElement;
 
 /* A picture is as sharp as on a screen of twice the pixels. */
 const SCALE = 2;
-
-function saveAs(blob: Blob, name: string): void {
-	const link = document.createElement("a");
-	link.href = URL.createObjectURL(blob);
-	link.download = name;
-	link.click();
-	setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
 
 function fileName(name: string, ending: string): string {
 	return `${name

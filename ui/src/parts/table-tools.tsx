@@ -8,15 +8,11 @@ import { formatCount } from "../core/format";
 import { plural } from "../core/words";
 import type { DrawnColumn } from "./columns";
 import { Menu } from "./menu";
+import { saveAs } from "./save";
 
 /* The browser saves a text as a file. */
 export function saveText(name: string, text: string, type: string): void {
-	const link = document.createElement("a");
-	const address = URL.createObjectURL(new Blob([text], { type }));
-	link.href = address;
-	link.download = name;
-	link.click();
-	URL.revokeObjectURL(address);
+	saveAs(new Blob([text], { type }), name);
 }
 
 function Columns(props: {

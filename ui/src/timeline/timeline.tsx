@@ -14,6 +14,7 @@ import { Input } from "./input";
 import { Legend } from "./legend";
 import { NoteLane } from "./notes";
 import type { Hover } from "./pick";
+import { OpenInPerfetto } from "./perfetto";
 import { timelinePicture } from "./picture";
 import { Stage } from "./stage";
 import { Tip } from "./tip";
@@ -128,6 +129,7 @@ function Tools({ stage }: { stage: Stage }) {
 				/>
 			) : null}
 			<SavePicture of={() => timelinePicture(stage)} name="timeline" />
+			<OpenInPerfetto stage={stage} />
 			<HitWords stage={stage} />
 			<PathWords stage={stage} />
 			{stage.feed.problem ? (
