@@ -241,6 +241,13 @@ void ss_hang_add_line(const struct ss_hang *hang, uint32_t rank, uint32_t entry,
 /* Where the rank's stack file shows it: the same form; nothing without one. */
 void ss_hang_add_place(const struct ss_hang *hang, uint32_t rank, struct ss_text *out);
 
+/*
+ * "load (a.py:3) < train (a.py:9)": where the rank's stack file shows it, else the stack of the
+ * entry (SS_NO_ROW: none).
+ */
+void ss_hang_add_stack(const struct ss_hang *hang, uint32_t rank, uint32_t entry,
+		       struct ss_text *out);
+
 /* "Rank 2 did not come to all_reduce #7 of group 2 [2, 3]" */
 void ss_hang_add_title(const struct ss_hang *hang, const struct ss_hang_cause *cause,
 		       struct ss_text *out);

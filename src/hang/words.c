@@ -78,6 +78,9 @@ void ss_hang_add_group(const struct ss_hang *hang, uint32_t number, struct ss_te
 	ss_text_add_string(out, group->count ? "]" : "");
 }
 
+/* Frames of a stack that are shown. */
+#define FRAMES_SHOWN 32
+
 static void add_frame(const struct ss_strings *texts, const struct ss_code_frame *frame,
 		      struct ss_text *out)
 {
@@ -103,6 +106,29 @@ void ss_hang_add_place(const struct ss_hang *hang, uint32_t rank, struct ss_text
 
 	if (frame)
 		add_frame(&hang->ranks[rank].stacks->texts, frame, out);
+}
+
+void ss_hang_add_stack(const struct ss_hang *hang, uint32_t rank, uint32_t entry,
+		       struct ss_text *out)
+{
+	const struct ss_hang_rank *of = &hang->ranks[rank];
+	const struct ss_thread_stack *thread = of->stacks ? &of->stacks->threads[of->thread] : NULL;
+	const struct ss_frame_list *list = NULL;
+	uint32_t count;
+
+	if (!thread && entry != SS_NO_ROW)
+		list = &of->flight->stacks.items[of->flight->entries[entry].stack];
+	count = thread ? thread->count : list ? list->count : 0;
+	for (uint32_t i = 0; i < count && i < FRAMES_SHOWN; i++) {
+		ss_text_add_string(out, i ? " < " : "");
+		if (thread)
+			add_frame(&of->stacks->texts, &of->stacks->frames[thread->first + i], out);
+		else
+			add_frame(&of->flight->texts,
+				  ss_records_at(&of->flight->frames,
+						of->flight->stacks.frames[list->first + i]),
+				  out);
+	}
 }
 
 void ss_hang_add_call(const struct ss_hang *hang, uint32_t rank, uint32_t entry, uint32_t group,

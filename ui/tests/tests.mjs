@@ -22,6 +22,7 @@ import { firefoxTests } from "./firefox.mjs";
 import { flameTests } from "./flame.mjs";
 import { fleetTests } from "./fleet.mjs";
 import { guideTests } from "./guides.mjs";
+import { hangTests } from "./hang.mjs";
 import { jumpTests } from "./jumps.mjs";
 import { licenceTests } from "./licences.mjs";
 import { lookTests } from "./looks.mjs";
@@ -67,6 +68,7 @@ export const TESTS = [
 	...colorTests,
 	...rangeTests,
 	...perfettoTests,
+	...hangTests,
 	...jumpTests,
 	...scaleTests,
 	...licenceTests,

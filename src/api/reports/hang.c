@@ -54,6 +54,6 @@ static void hang_headline(const struct ss_job *job, struct ss_text *out)
 const struct ss_report ss_report_hang = {
 	.name = "hang",
 	.summary = "Who lets the others wait, from flight recorder dumps",
-	.views = { "hang-causes", "hang-ranks", "hang-groups" },
+	.views = { "hang-causes", "hang-map", "hang-ranks", "hang-groups" },
 	.headline = hang_headline,
 };

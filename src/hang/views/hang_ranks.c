@@ -61,18 +61,6 @@ static uint32_t rank_entry_group(const struct ss_hang *hang, const struct ss_han
 	return member == SS_NO_ROW ? SS_NO_ROW : hang->members[member].group;
 }
 
-/* The id of what a function writes; SS_NO_ID: no memory. */
-static uint32_t rows_take_text(struct hang_rows *rows, struct ss_text *text)
-{
-	uint32_t id = ss_text_failed(text)
-			      ? SS_NO_ID
-			      : ss_strings_add(&rows->texts, text->data ? text->data : "",
-					       text->length);
-
-	ss_text_release(text);
-	return id;
-}
-
 /*
  * Groups of the same kind are one here: ranks that wait in their own tensor group do the same. So
  * the description and the rank's own number of the group stand for it.
@@ -95,8 +83,8 @@ static uint32_t rows_key(struct hang_rows *rows, uint32_t number)
 	ss_hang_add_place(hang, number, &place);
 	key.group = group == SS_NO_ROW ? 0 : hang->groups[group].about + 1;
 	key.operation = ss_strings_add(&rows->texts, operation, strlen(operation));
-	key.line = rows_take_text(rows, &line);
-	key.place = rows_take_text(rows, &place);
+	key.line = ss_hang_take_text(&rows->texts, &line);
+	key.place = ss_hang_take_text(&rows->texts, &place);
 	return key.operation == SS_NO_ID || key.line == SS_NO_ID || key.place == SS_NO_ID
 		       ? SS_NO_ID
 		       : ss_records_add(&rows->keys, &key);

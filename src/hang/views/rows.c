@@ -52,6 +52,16 @@ void ss_hang_row_since(const struct ss_hang *hang, uint32_t rank, uint32_t entry
 		ss_row_int(out, ss_hang_entry(hang, rank, entry)->created_ns);
 }
 
+uint32_t ss_hang_take_text(struct ss_strings *texts, struct ss_text *text)
+{
+	uint32_t id = ss_text_failed(text)
+			      ? SS_NO_ID
+			      : ss_strings_add(texts, text->data ? text->data : "", text->length);
+
+	ss_text_release(text);
+	return id;
+}
+
 void ss_hang_table_notes(const struct ss_hang *hang, struct ss_table *out)
 {
 	bool more = true;

@@ -20,6 +20,9 @@ void ss_hang_row_call(const struct ss_hang *hang, uint32_t rank, uint32_t entry,
 void ss_hang_row_since(const struct ss_hang *hang, uint32_t rank, uint32_t entry,
 		       struct ss_table *out);
 
+/* The id of a made text, which is released; SS_NO_ID: no memory. */
+uint32_t ss_hang_take_text(struct ss_strings *texts, struct ss_text *text);
+
 /* What cannot be known, below the table. */
 void ss_hang_table_notes(const struct ss_hang *hang, struct ss_table *out);
 

@@ -214,6 +214,11 @@ class Views:
         _Text = None,
     ) -> Table:
         """How far each process group came, from flight recorder dumps."""
+    def hang_map(
+        self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None,
+        group: _Text = None, sort: _Text = None,
+    ) -> Table:
+        """Who came to which of the last collectives, from flight recorder dumps."""
     def live_changes(
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None, sort:
         _Text = None,

@@ -232,6 +232,10 @@ export const VIEWS = {
 		called_by_all: "id", pending: "id", operation: "text", waiting: "count",
 		absent: "count", absent_ranks: "text",
 	},
+	"hang-map": {
+		rank: "id", process_group: "text", ranks: "text", count: "count", first: "id",
+		calls: "text", operation: "text", line: "text", place: "text", stack: "text",
+	},
 	"live-changes": {
 		rank: "id", step: "id", time: "text", before_ns: "ns", after_ns: "ns",
 		change_percent: "percent", part: "text", part_before_ns: "ns", part_after_ns: "ns",
@@ -369,6 +373,7 @@ export interface ClocksRow extends RowOf<"clocks"> {}
 export interface HangCausesRow extends RowOf<"hang-causes"> {}
 export interface HangRanksRow extends RowOf<"hang-ranks"> {}
 export interface HangGroupsRow extends RowOf<"hang-groups"> {}
+export interface HangMapRow extends RowOf<"hang-map"> {}
 export interface LiveChangesRow extends RowOf<"live-changes"> {}
 export interface LiveRanksRow extends RowOf<"live-ranks"> {}
 export interface LiveStepsRow extends RowOf<"live-steps"> {}

@@ -98,6 +98,7 @@ export interface Job {
 	seconds: number;
 	failed: number;
 	skipped: number;
+	dumps: number; /* of the flight recorder, and stack files */
 	/* When the first collective began; null where ranks did not meet. */
 	collectives_ns: number | null;
 	files: JobFile[];

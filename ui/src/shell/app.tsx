@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { OpenedContext, type Opened } from "../core/context";
 import { store, useView } from "../core/store";
 import { Tips } from "../parts/tips";
-import { TABS } from "../tabs/tabs";
+import { tabsOf } from "../tabs/tabs";
 import { Banner, useGone } from "./banner";
 import { Boundary } from "./boundary";
 import { DigestBar } from "./digests";
@@ -50,9 +50,7 @@ interface AppProps {
 
 function Frame({ opened, onClose, closes }: AppProps) {
 	const id = useView((view) => view.tab);
-	/* Without a trace there is only memory to look at. */
-	const alone = !opened.job.files.length && opened.job.snapshots.length > 0;
-	const tabs = alone ? TABS.filter((one) => one.id === "memory") : TABS;
+	const tabs = tabsOf(opened.job);
 	const tab = tabs.find((one) => one.id === id) ?? tabs[0];
 	const [helped, help] = useState(false);
 	const [gone, returns] = useGone();

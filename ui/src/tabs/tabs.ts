@@ -2,11 +2,13 @@
 /*
  * tabs.ts - all tabs, in display order.
  */
+import type { Job } from "../core/types";
 import { timelineTab } from "../timeline/timeline";
 import { communicationTab } from "./communication";
 import { compareTab } from "./compare";
 import { flameTab } from "./flame";
 import { gapsTab } from "./gaps";
+import { hangTab } from "./hang";
 import { kernelsTab } from "./kernels";
 import { memoryTab } from "./memory";
 import { modulesTab } from "./modules";
@@ -28,6 +30,7 @@ export const TABS: Tab[] = [
 	gapsTab,
 	communicationTab,
 	ranksTab,
+	hangTab,
 	memoryTab,
 	modulesTab,
 	flameTab,
@@ -36,3 +39,12 @@ export const TABS: Tab[] = [
 	sqlTab,
 	qualityTab,
 ];
+
+/* Without traces there are only memory or dumps to look at; without dumps no tab of them. */
+export function tabsOf(job: Job): Tab[] {
+	const some = { hang: job.dumps > 0, memory: job.snapshots.length > 0 };
+	const alone = !job.files.length && (some.hang || some.memory);
+	const shows = (id: string) =>
+		id === "hang" ? some.hang : id === "memory" && alone ? some.memory : !alone;
+	return TABS.filter((tab) => shows(tab.id));
+}

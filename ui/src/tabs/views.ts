@@ -54,10 +54,13 @@ export const VIEW_PLACES = {
 		{ view: "ranks", title: "Ranks" },
 		{ view: "stragglers", title: "Stragglers" },
 		{ view: "imbalance", title: "Imbalance" },
+		{ view: "live-ranks", title: "While they run" },
+	],
+	hang: [
+		{ view: "hang-map", title: "Map as a table" },
 		{ view: "hang-causes", title: "Who lets others wait" },
 		{ view: "hang-ranks", title: "What ranks wait for" },
 		{ view: "hang-groups", title: "Process groups" },
-		{ view: "live-ranks", title: "While they run" },
 	],
 	memory: [
 		{ view: "memory", title: "Peaks" },
