@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from collections import Counter, defaultdict
 
 # Called from outside of C, hence declared in no header.
 CALLED_FROM_OUTSIDE = re.compile(r"\bmain\b|\bPyInit_\w+|\bexport_name\b|\b\w*EXPORT\w*\b")
@@ -31,28 +32,28 @@ def public_functions(files):
                     yield file, item
 
 
-def is_used_outside(name, owner, files):
-    """True when a file other than `owner` does more than declare the function."""
+def files_that_use(files):
+    """For each name, the files that do more than declare it."""
+    users = defaultdict(list)
     for file in files:
-        if file is not owner and file.c.words[name] > declaration_count(name, file):
-            return True
-    return False
-
-
-def declaration_count(name, file):
-    return sum(item.name == name for item in file.c.prototypes) if is_header(file) else 0
+        declared = Counter(item.name for item in file.c.prototypes) if is_header(file) else {}
+        for name, count in file.c.words.items():
+            if count > declared.get(name, 0):
+                users[name].append(file)
+    return users
 
 
 def global_function(files, library_path):
     c_files = list(filter(is_c, files))
     declared = {item.name for file in filter(is_header, c_files) for item in file.c.prototypes}
     public = {item.name for _, item in public_functions(c_files)}
+    users = files_that_use(c_files)
     for file in filter(is_src, c_files):
         for item in file.c.functions:
             if item.is_static or item.name in public or CALLED_FROM_OUTSIDE.search(item.head):
                 continue
             line = file.c.line_at(item.start)
-            if not is_used_outside(item.name, file, c_files):
+            if all(user is file for user in users[item.name]):
                 yield file.path, line, f"no other file uses '{item.name}': make it static"
             elif item.name not in declared:
                 yield file.path, line, f"'{item.name}' is declared in no header"
