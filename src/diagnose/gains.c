@@ -7,7 +7,6 @@
  * and only the fixes at the top are replayed again.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/bottleneck.h"
