@@ -6,6 +6,7 @@ Usage: sim.py STEPSCOPE.
 """
 import json
 import pathlib
+import shlex
 import signal
 import subprocess
 import sys
@@ -93,13 +94,20 @@ def ctrl_c(stepscope, root):
 
 
 def demo(stepscope, root):
-    result = run(stepscope, "demo", folder=root)
+    result = run(stepscope, "demo", "-o", "a job", folder=root)
     check("demo", result.returncode == 0, result.stderr)
     check("demo tells what is planted", "sync-item" in result.stdout, result.stdout[:200])
     verdict = result.stdout.split("What stepscope finds in its traces")[1]
     for cause in ("waits for input", "Rank 0", "aten::item"):
         check(f"and finds it again: {cause}", cause in verdict, verdict)
     check("its lines fit 80 columns", max(map(len, result.stdout.splitlines())) <= 80)
+    lines = result.stdout.split("Try next")[1].splitlines()
+    commands = [shlex.split(line)[1:] for line in lines if line.startswith("  stepscope ")]
+    check("and the viewer", ["serve", "a job"] in commands, lines)
+    for words in commands:
+        if words[0] != "serve":
+            result = run(stepscope, *words, folder=root)
+            check(f"a line that can be pasted: {words}", result.returncode == 0, result.stderr)
 
 
 def main():

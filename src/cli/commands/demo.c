@@ -6,7 +6,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/session.h"
 #include "cli/command.h"
+
+/* Lines that can be pasted. */
+static void print_next(const char *folder)
+{
+	static const char *const next[] = {
+		"serve",
+		"what-if --fix straggler",
+		"ranks",
+		"gaps --rank 0 --group line",
+		"merge -o demo.json.gz",
+	};
+	SS_TEXT(path);
+
+	ss_shell_add_word(&path, folder);
+	ss_text_add(&path, "", 1);
+	if (ss_text_failed(&path))
+		return;
+	printf("\nTry next: the viewer, the effect of one fix, all ranks side by side, lines of\n"
+	       "code behind idle time, one trace for Perfetto, more simulated jobs:\n");
+	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++)
+		printf("  stepscope %s %s\n", next[i], path.data);
+	printf("  stepscope sim --list\n");
+}
 
 static int demo_run(const struct command *command, const struct arguments *arguments)
 {
@@ -33,14 +57,7 @@ static int demo_run(const struct command *command, const struct arguments *argum
 	traces.paths = &folder;
 	traces.path_count = 1;
 	code = show_run("diagnose", &traces);
-	printf("\nTry next, with %s as PATH:\n"
-	       "  stepscope what-if --fix straggler          the effect of one fix\n"
-	       "  stepscope overview, critical-path          where step time goes\n"
-	       "  stepscope ranks, collectives, imbalance    compare the ranks\n"
-	       "  stepscope gaps --rank 0 --group line       source lines behind idle time\n"
-	       "  stepscope merge                            one trace of all ranks for Perfetto\n"
-	       "  stepscope sim --list                       more simulated jobs\n",
-	       folder);
+	print_next(folder);
 	return code;
 }
 
