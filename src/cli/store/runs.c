@@ -250,7 +250,9 @@ static struct ss_open_options store_runs_loading(const struct store_runs *runs,
 {
 	struct ss_open_options open = show_loading(runs->arguments, paths, path_count);
 
-	open.reduce = open.diagnose = open.tables = true;
+	open.reduce = true;
+	open.diagnose = true;
+	open.tables = true;
 	open.redactor = runs->redactor;
 	return open;
 }
