@@ -247,7 +247,7 @@ static enum ss_status hang_map_run(const struct ss_hang *hang, uint32_t group, s
 
 const struct ss_view ss_view_hang_map = {
 	.name = "hang-map",
-	.summary = "Who came to which of the last collectives, from flight recorder dumps",
+	.summary = "Who came to which collective, from flight recorder dumps",
 	.empty = "No collective is pending.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

@@ -218,7 +218,7 @@ class Views:
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None,
         group: _Text = None, sort: _Text = None,
     ) -> Table:
-        """Who came to which of the last collectives, from flight recorder dumps."""
+        """Who came to which collective, from flight recorder dumps."""
     def live_changes(
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None, sort:
         _Text = None,
