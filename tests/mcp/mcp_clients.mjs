@@ -2,10 +2,10 @@
 /*
  * mcp_clients.mjs - the clients that people have: the SDK in its three modes, and the inspector.
  *
- *     npm --prefix tests/mcp install
  *     node tests/mcp/mcp_clients.mjs STEPSCOPE
  *
- * Exits with 77 if the packages are not there.
+ * tools/setup puts the packages into build-mcp. Exits with 77 if they are not there. The skill is
+ * checked by skills-ref.
  */
 import assert from "node:assert";
 import { execFileSync } from "node:child_process";
@@ -14,13 +14,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const HERE = process.env.STEPSCOPE_MCP_PACKAGES ?? dirname(fileURLToPath(import.meta.url));
-const PACKAGES = join(HERE, "node_modules");
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
+const PACKAGES = join(ROOT, "build-mcp/node_modules");
 const STEPSCOPE = process.argv[2];
 const MODES = ["legacy", "auto", { pin: "2026-07-28" }];
 
 if (!existsSync(join(PACKAGES, "@modelcontextprotocol/client"))) {
-	console.log("skipped: npm --prefix tests/mcp install brings the clients");
+	console.log("skipped: tools/setup brings the clients");
 	process.exit(77);
 }
 const sdk = (name) => import(join(PACKAGES, "@modelcontextprotocol/client/dist", name));
@@ -78,6 +78,8 @@ try {
 	execFileSync(STEPSCOPE, [...words, "-o", job, "--progress", "none"], { stdio: "ignore" });
 	for (const mode of MODES) await tryMode(mode, job);
 	if (!inspect(job)) console.log("inspector: not installed");
+	const checker = join(PACKAGES, ".bin/skills-ref");
+	execFileSync(checker, ["validate", join(ROOT, "skills/stepscope")], { stdio: "inherit" });
 } finally {
 	rmSync(folder, { recursive: true });
 }
