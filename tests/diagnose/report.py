@@ -16,7 +16,8 @@ periodic-pause pageable-copies no-tensor-cores low-occupancy allocator-thrash fr
 memory-leak memory-headroom recompilation graph-breaks pipeline-bubble imbalance
 optimizer-not-fused cpu-bound-ops profiler-overhead attention-not-fused decode-bandwidth
 large-logits unfused-chain slow-attention slow-products slow-memory-work gpu-ceiling
-data-parallel extra-copies undone-copies loop-indexing grad-zeroed conv-bias-before-norm
+data-parallel layout-conversion float64-work tf32-products training-mode extra-copies
+undone-copies loop-indexing grad-zeroed conv-bias-before-norm
 matmul-dims oversubscribed-cores tiny-operators validation-in-loop worker-restart
 gradient-sync unused-parameters small-buckets communication-bound costly-kind costly-place
 unexplained-time

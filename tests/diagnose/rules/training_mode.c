@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rule training-mode. Batch norm of 90 us and dropout of 40 us behind a convolution of 300 us.
+ */
+#include "support/busy_gpu.h"
+
+#define NORM "void cudnn::bn_fw_tr_1C11_kernel_NCHW<float>"
+#define DROP "void at::native::fused_dropout_kernel_vec<float>"
+#define CONV                                            \
+	BUSY_H100                                       \
+	BUSY_OP("aten::cudnn_convolution", "1", "", "") \
+	BUSY_KERNEL("conv", "1", "2", "100", "300")
+#define RUN(norm, drop)                           \
+	BUSY_OP("aten::batch_norm", "11", "", "") \
+	BUSY_KERNEL(norm, "2", "12", "400", "90") \
+	BUSY_OP("aten::dropout", "21", "", "")    \
+	BUSY_KERNEL(drop, "3", "22", "490", "40")
+
+static const struct rule_case cases[] = {
+	{ "forward alone", CONV RUN(NORM, DROP) BUSY_END,
+	  "info 0.0 medium\n"
+	  "bn_fw_tr_1C11_kernel_NCHW<float> runs in training mode: 0.09 ms per step (once)\n"
+	  "fused_dropout_kernel_vec<float> runs in training mode: 0.04 ms per step (once)" },
+	{ "with backward",
+	  CONV RUN(NORM, DROP) BUSY_OP("autograd::engine::evaluate_function: ReluBackward0", "31",
+				       "", "") BUSY_KERNEL("relu", "4", "32", "530", "10") BUSY_END,
+	  "" },
+	{ "eval()",
+	  CONV RUN("void at::native::batch_norm_transform_input_kernel<float>", "copy") BUSY_END,
+	  "" },
+	{ "nothing", "[]", "" },
+};
+
+RULE_TESTS("training-mode", cases, cases[0].trace)
