@@ -243,6 +243,24 @@ def check_hostile(folder):
     check("truncated" in run("hang", folder / "cut_rank_0")[1], "a cut dump is not reported")
 
 
+def check_traced(folder):
+    """With traces of as many ranks: how often the rank came last, as the view collectives has it."""
+    traces, dumps = folder / "traced", folder / "dumps8"
+    code, out = run("sim", "--preset", "ddp8-straggler", "--steps", 3, "-o", traces)
+    check(code == 0, out)
+    make(dumps, "did-not-come", 8)
+    table = json.loads(run("collectives", traces, "--top", 0, "--format", "json")[1])
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row)) for row in table["rows"]]
+    met = [row for row in rows if row["wait_ns"] is not None]
+    last = sum(row["last"] == 5 for row in met)
+    said = f"in the traces rank 5 comes last to {last} of {len(met)} collectives"
+    text = " ".join(run("diagnose", traces, dumps, "--verbose")[1].split())
+    check(len(met) >= 8 and said in text, f"not said: {said}: {text[:1500]}")
+    alone = run("diagnose", traces / "rank0.json.gz", dumps, "--verbose")[1]
+    check("did not come" in alone and "in the traces" not in alone, f"one rank: {alone[:400]}")
+
+
 def check_sql(folder):
     code, out = run("sql", folder / "did-not-come",
                     "SELECT cause, ranks FROM hang_causes")  # fmt: skip
@@ -282,6 +300,7 @@ def main():
         check_far_apart(folder / "far")
         check_changed(folder)
         check_hostile(folder / "hostile")
+        check_traced(folder)
         check_sql(folder)
         check_many(folder / "many")
     finally:

@@ -6,6 +6,7 @@
  * no time. The sentence above all findings names the first of them: a job that stands still has no
  * slow step.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -41,6 +42,52 @@ static const char *hang_keep_text(struct ss_diagnosis *diagnosis, struct ss_text
 	return copy;
 }
 
+static bool hang_add_text(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+			  struct ss_text *text)
+{
+	struct ss_evidence evidence = { .text = hang_keep_text(diagnosis, text) };
+
+	return evidence.text && ss_finding_add_evidence(diagnosis, finding, &evidence);
+}
+
+/* Fewer collectives than this show no habit. */
+#define SHARED_MIN 8
+
+/*
+ * A rank that lets the others wait, in the traces: whether it came last before. Only of a job with
+ * as many ranks; nothing else in dumps and traces says that they are of one run.
+ */
+static bool hang_add_traced(struct ss_diagnosis *diagnosis, const struct ss_hang *hang,
+			    const struct ss_hang_cause *cause, struct ss_finding *finding)
+{
+	const struct ss_joined *joined = diagnosis->joined;
+	uint32_t last = 0, shared = 0, index = 0;
+	struct ss_text text = { 0 };
+	int64_t rank;
+
+	if (!joined || joined->rank_count != hang->rank_count || cause->rank_count != 1)
+		return true;
+	rank = hang->ranks[cause->ranks[0]].rank;
+	while (index < joined->rank_count && joined->ranks[index].rank != rank)
+		index++;
+	for (uint32_t i = 0; i < joined->collective_count; i++) {
+		const struct ss_collective *met = &joined->collectives[i];
+		bool is_in = false;
+
+		for (uint32_t k = 0; met->is_symmetric && k < met->count; k++)
+			is_in |= joined->members[met->first + k].rank == index;
+		shared += is_in;
+		last += is_in && met->last_rank == index;
+	}
+	if (shared < SHARED_MIN)
+		return true;
+	ss_text_addf(&text,
+		     "in the traces rank %" PRId64 " comes last to %" PRIu32 " of %" PRIu32
+		     " collectives",
+		     rank, last, shared);
+	return hang_add_text(diagnosis, finding, &text);
+}
+
 static bool hang_add_finding(struct ss_judgement *judgement, const struct ss_hang *hang,
 			     const struct ss_hang_cause *cause)
 {
@@ -57,7 +104,6 @@ static bool hang_add_finding(struct ss_judgement *judgement, const struct ss_han
 	finding->is_warning = finding->comes_first = true;
 	hang_set_confidence(hang, cause, finding);
 	for (uint32_t i = first; more && whole; i++) {
-		struct ss_evidence evidence = { 0 };
 		struct ss_text text = { 0 };
 
 		if (i)
@@ -68,10 +114,9 @@ static bool hang_add_finding(struct ss_judgement *judgement, const struct ss_han
 			ss_text_release(&text);
 			break;
 		}
-		evidence.text = hang_keep_text(diagnosis, &text);
-		whole = evidence.text && ss_finding_add_evidence(diagnosis, finding, &evidence);
+		whole = hang_add_text(diagnosis, finding, &text);
 	}
-	return whole;
+	return whole && hang_add_traced(diagnosis, hang, cause, finding);
 }
 
 enum ss_status ss_diagnosis_join_flights(struct ss_diagnosis *diagnosis, struct ss_job *job,
