@@ -11,6 +11,8 @@
 #include "stepscope.h"
 #include "trace/formats.h"
 
+struct ss_hang;
+struct ss_live;
 struct ss_session;
 struct ss_table;
 
@@ -48,6 +50,10 @@ bool check_is_damaged(struct ss_session *session, enum ss_status status);
  * their JSON is strict. False: the only file turned out to be damaged.
  */
 bool check_views(struct ss_session *session, const char *format, uint64_t seed);
+
+/* All views of dumps or of live numbers (the other one is NULL), in all groups. */
+enum ss_status check_joined_views(const struct ss_hang *hang, const struct ss_live *live,
+				  struct ss_memory *memory);
 
 /* Tables of views: every figure within its bounds, sums of the same thing equal. */
 void check_figures(struct ss_session *session, uint64_t seed);

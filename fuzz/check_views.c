@@ -6,6 +6,7 @@
 
 #include "base/hash/hash.h"
 #include "check.h"
+#include "view/view.h"
 
 #define CHOSEN_SHARE 8
 
@@ -120,4 +121,34 @@ bool check_views(struct ss_session *session, const char *format, uint64_t seed)
 	if (check_chooses(seed, i))
 		run_memories(session, format, seed + 1);
 	return true;
+}
+
+enum ss_status check_joined_views(const struct ss_hang *hang, const struct ss_live *live,
+				  struct ss_memory *memory)
+{
+	enum ss_status status = SS_OK;
+
+	for (size_t i = 0; i < ss_view_count && status == SS_OK; i++) {
+		const struct ss_view *view = ss_views[i];
+
+		for (uint32_t group = 0;
+		     (hang ? view->run_hang != NULL : view->run_live != NULL) && status == SS_OK &&
+		     (!group || (group < SS_GROUPS_MAX && view->groups[group]));
+		     group++) {
+			struct ss_error err = { 0 };
+			struct ss_arena arena;
+			struct ss_table table;
+
+			ss_arena_init(&arena, memory);
+			ss_table_init(&table, view, &arena);
+			status = hang ? view->run_hang(hang, group, &table, &err)
+				      : view->run_live(live, group, &table, &err);
+			CHECK(status == SS_OK || err.text[0]);
+			if (status == SS_OK && table.failed)
+				status = SS_ERR_LIMIT;
+			ss_table_release(&table);
+			ss_arena_release(&arena);
+		}
+	}
+	return status;
 }

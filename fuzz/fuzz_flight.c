@@ -14,7 +14,6 @@
 #include "hang/hang.h"
 #include "mutate.h"
 #include "parts.h"
-#include "view/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -87,29 +86,6 @@ static void show_words(const struct ss_hang *hang)
 	ss_text_release(&text);
 }
 
-static enum ss_status show_views(const struct ss_hang *hang, struct ss_memory *memory)
-{
-	enum ss_status status = SS_OK;
-
-	for (size_t i = 0; i < ss_view_count && status == SS_OK; i++) {
-		struct ss_error err = { 0 };
-		struct ss_arena arena;
-		struct ss_table table;
-
-		if (!ss_views[i]->run_hang)
-			continue;
-		ss_arena_init(&arena, memory);
-		ss_table_init(&table, ss_views[i], &arena);
-		status = ss_views[i]->run_hang(hang, 0, &table, &err);
-		CHECK(status == SS_OK || err.text[0]);
-		if (status == SS_OK && table.failed)
-			status = SS_ERR_LIMIT;
-		ss_table_release(&table);
-		ss_arena_release(&arena);
-	}
-	return status;
-}
-
 static enum ss_status run_all(const uint8_t *data, size_t size, struct ss_memory *memory)
 {
 	struct part parts[PARTS_MAX];
@@ -130,7 +106,7 @@ static enum ss_status run_all(const uint8_t *data, size_t size, struct ss_memory
 	CHECK(status == SS_OK || err.text[0]);
 	if (status == SS_OK) {
 		show_words(&hang);
-		status = show_views(&hang, memory);
+		status = check_joined_views(&hang, NULL, memory);
 	}
 	ss_hang_release(&hang);
 	for (size_t i = 0; i < loaded; i++) {

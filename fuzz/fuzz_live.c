@@ -12,7 +12,6 @@
 #include "live/live.h"
 #include "mutate.h"
 #include "parts.h"
-#include "view/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -64,33 +63,6 @@ static void check_live(const struct ss_live *live)
 	ss_text_release(&text);
 }
 
-static enum ss_status show_views(const struct ss_live *live, struct ss_memory *memory)
-{
-	enum ss_status status = SS_OK;
-
-	for (size_t i = 0; i < ss_view_count && status == SS_OK; i++) {
-		const struct ss_view *view = ss_views[i];
-
-		for (uint32_t group = 0; view->run_live && status == SS_OK &&
-					 (!group || (group < SS_GROUPS_MAX && view->groups[group]));
-		     group++) {
-			struct ss_error err = { 0 };
-			struct ss_arena arena;
-			struct ss_table table;
-
-			ss_arena_init(&arena, memory);
-			ss_table_init(&table, view, &arena);
-			status = view->run_live(live, group, &table, &err);
-			CHECK(status == SS_OK || err.text[0]);
-			if (status == SS_OK && table.failed)
-				status = SS_ERR_LIMIT;
-			ss_table_release(&table);
-			ss_arena_release(&arena);
-		}
-	}
-	return status;
-}
-
 static enum ss_status run_all(const uint8_t *data, size_t size, struct ss_memory *memory)
 {
 	struct part parts[PARTS_MAX];
@@ -109,7 +81,7 @@ static enum ss_status run_all(const uint8_t *data, size_t size, struct ss_memory
 	CHECK((status == SS_OK) == (err.text[0] == '\0'));
 	if (status == SS_OK) {
 		check_live(&live);
-		status = show_views(&live, memory);
+		status = check_joined_views(NULL, &live, memory);
 	}
 	ss_live_release(&live);
 	for (size_t i = 0; i < loaded; i++)

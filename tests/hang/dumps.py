@@ -244,7 +244,7 @@ def check_hostile(folder):
 
 
 def check_traced(folder):
-    """With traces of as many ranks: how often the rank came last, as the view collectives has it."""
+    """With traces of as many ranks: how often the rank came last, as in the view collectives."""
     traces, dumps = folder / "traced", folder / "dumps8"
     code, out = run("sim", "--preset", "ddp8-straggler", "--steps", 3, "-o", traces)
     check(code == 0, out)
