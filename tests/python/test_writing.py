@@ -287,6 +287,8 @@ def steps_of(pace, *seconds, has_recorded):
         ([1.0] * 10, [2.0] * 21, False),
         ([1.0, 1.4] * 5, [1.3] * 22, True),
         ([1.0, 1.4] * 5, [1.4, 1.1] * 11, False),  # noise
+        ([1.06] * 40 + [1.0] * 60, [1.05] * 22, False),  # as long as some steps before
+        ([1.06] * 40 + [1.0] * 60, [1.07] * 22, True),
     ],
 )
 def test_slower_after_a_recording(before, after, is_slower):
@@ -296,6 +298,18 @@ def test_slower_after_a_recording(before, after, is_slower):
     said = [each for each in steps_of(pace, *after, has_recorded=True) if each]
     assert len(said) == is_slower
     assert not said or "slower since the recording" in said[0]
+
+
+def test_what_becomes_slow_later_is_not_blamed_on_the_next_recording():
+    pace = Pace()
+    steps_of(pace, *[1.0] * 60, has_recorded=False)
+    pace.recorded()
+    said = steps_of(pace, *[1.0] * 60, *[2.0] * 60, has_recorded=True)
+    pace.recorded()
+    said += steps_of(pace, *[2.0] * 60, has_recorded=True)
+    assert not any(said)
+    pace.recorded()
+    assert sum(map(bool, steps_of(pace, *[2.2] * 60, has_recorded=True))) == 1
 
 
 @pytest.mark.parametrize(
