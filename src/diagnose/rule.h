@@ -150,6 +150,7 @@ struct ss_finding {
 	uint32_t rank;         /* index of the rank that causes it; SS_NO_ROW: see ranks */
 	uint32_t *ranks;       /* indexes of those that have it */
 	uint32_t rank_count;
+	uint32_t most_on; /* index + 1 of the rank that has clearly more of it; 0: none */
 	enum ss_confidence confidence;
 	const char *reason;              /* of the confidence; NULL: none */
 	double warn_share, silent_share; /* instead of the rule's; 0: the rule's */

@@ -246,8 +246,13 @@ void ss_metrics_add_findings(const struct ss_diagnosis *verdict, const char *job
 		if (ss_finding_has_cost(finding))
 			ss_text_addf(out, ",\"saves_ns\":%" PRId64 ",\"step_ns\":%" PRId64,
 				     finding->cost_ns, verdict->step_ns);
-		if (finding->rank != SS_NO_ROW && verdict->ranks[finding->rank] >= 0)
-			ss_text_addf(out, ",\"rank\":%" PRId64, verdict->ranks[finding->rank]);
+		if (finding->most_on || finding->rank != SS_NO_ROW) {
+			int64_t rank = verdict->ranks[finding->most_on ? finding->most_on - 1
+								       : finding->rank];
+
+			if (rank >= 0)
+				ss_text_addf(out, ",\"rank\":%" PRId64, rank);
+		}
 		ss_text_add_string(out, "}\n");
 	}
 }

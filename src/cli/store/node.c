@@ -129,7 +129,7 @@ static void node_mark_rank(struct node_trace *traces, uint32_t count, const stru
 /* Whether the warning is about single ranks: those that cause it. */
 static bool node_blames(const struct ss_finding *finding, uint32_t ranks)
 {
-	return finding->rank != SS_NO_ROW ||
+	return finding->rank != SS_NO_ROW || finding->most_on ||
 	       (finding->is_joint && finding->rank_count <= SUSPECTS_MAX &&
 		2 * finding->rank_count <= ranks);
 }
@@ -149,9 +149,10 @@ static enum ss_status node_judge_run(struct node_trace *traces, uint32_t count,
 
 		if (!node_blames(finding, verdict->rank_count))
 			continue;
-		if (finding->rank != SS_NO_ROW)
-			node_mark_rank(traces, count, job, finding->rank);
-		for (uint32_t k = 0; finding->rank == SS_NO_ROW && k < finding->rank_count; k++)
+		if (finding->rank != SS_NO_ROW || finding->most_on)
+			node_mark_rank(traces, count, job,
+				       finding->most_on ? finding->most_on - 1 : finding->rank);
+		for (uint32_t k = 0; finding->is_joint && k < finding->rank_count; k++)
 			node_mark_rank(traces, count, job, finding->ranks[k]);
 	}
 	for (uint32_t i = 0; i < job->file_count; i++) {

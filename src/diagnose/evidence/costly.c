@@ -24,10 +24,6 @@
 
 /* Of what exceeds the normal, at least so much goes if the fix does less than expected. */
 #define LOW_SHARE 0.6
-/* Measured gains were 6 points of the step off in the middle: so much more, or less. */
-#define RANGE_SHARE 0.075
-/* Time without any record may be the machine's: healthy programs on a busy one reach 18 %. */
-#define GAP_SHARE 0.20
 /* A single pause in a file may be start-up. */
 #define RECURS_MIN 3
 /* A function that holds so much of another one's excess is the more exact place. */
@@ -35,75 +31,6 @@
 
 #define DEPTH_MAX 64
 #define LABEL_MAX 160
-
-/* What `judge` reads; places are compared by a number of their name. */
-enum { FIGURE_KIND, FIGURE_EXCESS_NS, FIGURE_PLACE };
-
-/* A choice that may be wanted is information, whatever it takes. */
-#define NEVER_WARN 2
-/* Only the author knows whether other work can go: from a fifth of the step on it is a warning. */
-#define WANTED_WARN_SHARE 0.2
-
-static const struct {
-	const char *title, *fix;
-} costly_words[SS_EXCESS_KINDS] = {
-	[SS_EXCESS_BESIDE] = { "Each step does other work than training",
-			       "# it runs on the training thread in every step: do it every N\n"
-			       "# steps, on another thread, or once before the loop" },
-	[SS_EXCESS_UNTRAINED] = { "Each step runs a model that is not trained",
-				  "# a teacher, a target network, validation: keep results where\n"
-				  "# inputs repeat, run it every N steps, or in a smaller type" },
-	[SS_EXCESS_OUTSIDE] = { "Each step does other work than the model",
-				"# it runs on the thread that runs the model: do less of it, or\n"
-				"# do it on another thread while the next step runs" },
-	[SS_EXCESS_INPUT] = { "The training thread makes its own input",
-			      "# samplers run in the training process, whatever num_workers is:\n"
-			      "# draw the indices of many steps at once, or before the loop" },
-	[SS_EXCESS_UNANSWERED] = { "Forward does work that needs no gradient",
-				   "# no backward uses it: compute it once before the loop, on\n"
-				   "# fewer elements, or not at all" },
-	[SS_EXCESS_ENGINE] = { "Backward runs more than gradients",
-			       "# hooks or anomaly mode run operators for each gradient:\n"
-			       "torch.autograd.set_detect_anomaly(False)" },
-	[SS_EXCESS_AGAIN] = { "Backward runs several times over the same operators",
-			      "# sum the losses, and call backward once per step" },
-	[SS_EXCESS_RECOMPUTED] = { "Backward computes activations a second time",
-				   "# checkpoint() trades time for memory: where memory is left,\n"
-				   "# wrap fewer layers, those with the largest activations" },
-	[SS_EXCESS_LOOP] = { "The same operators run in a loop",
-			     "# stack the data of all turns and call each operator once" },
-	[SS_EXCESS_GROWING] = { "A tensor that grows is copied as a whole each time",
-				"parts.append(x)   # in the loop\n"
-				"y = torch.cat(parts)   # once, behind it" },
-	[SS_EXCESS_CHAIN] = { "Many element-wise operators run in a row",
-			      "model = torch.compile(model)   # fuses them into one pass" },
-	[SS_EXCESS_COPIES] = { "Forward and backward copy and convert tensors",
-			       "# create tensors with the type and layout that the next operator\n"
-			       "# needs; .to(), .clone() and .contiguous() copy" },
-	[SS_EXCESS_DOUBLE] = { "The model computes in float64",
-			       "model = model.float()   # and inputs: x.float()" },
-	[SS_EXCESS_HOOK] = { "Something runs at every operator",
-			     "# anomaly mode, a TorchDispatchMode or hooks: switch them off\n"
-			     "torch.autograd.set_detect_anomaly(False)" },
-	[SS_EXCESS_SLOW] = { "Operators are slower than the CPU allows",
-			     "torch.backends.mkldnn.is_available()   # False: no oneDNN\n"
-			     "# threads: torch.get_num_threads(); layout: x.is_contiguous()" },
-	[SS_EXCESS_FIRST] = { "First calls take much of the recorded time: start-up",
-			      "# record later: the job goes on without it\n"
-			      "schedule = torch.profiler.schedule(wait=1, warmup=3, active=3)" },
-	[SS_EXCESS_TRAIN_MODE] = { "The model runs in train mode, and nothing trains",
-				   "model.eval()   # dropout does nothing then" },
-	[SS_EXCESS_COLLECTIVE] = { "Ranks exchange more than gradients in each step",
-				   "# DDP(..., broadcast_buffers=False) if buffers are constant;\n"
-				   "# gather metrics every N steps, as one tensor" },
-	[SS_EXCESS_GAP] = { "Time passes outside of everything that is recorded",
-			    "# with_stack=True names the functions; or name parts of the loop:\n"
-			    "with torch.profiler.record_function(\"part of the loop\"):\n"
-			    "    ..." },
-	[SS_EXCESS_IDLE] = { "The GPU is idle while the host runs other code",
-			     "# move it off the thread that launches: workers, a thread,\n"
-			     "# once before the loop; what must stay: vectorized, on the GPU" },
-};
 
 static const char *const costly_phases[] = {
 	[SS_PLACE_INPUT] = ", in the DataLoader",  [SS_PLACE_FORWARD] = ", in forward",
@@ -122,8 +49,9 @@ struct costly_claims {
 	bool is_kind;
 	struct ss_stretch open; /* neighbours are claimed as one */
 	int64_t open_excess_ns;
-	double low_share;    /* of the excess goes at least */
-	uint32_t collective; /* the last one that was claimed */
+	int64_t quarters_ns[3]; /* of the excess: of a low, the median, a high step */
+	double low_share;       /* of the excess goes at least */
+	uint32_t collective;    /* the last one that was claimed */
 };
 
 /* --- which kind, which place ---------------------------------------------------------------- */
@@ -232,7 +160,7 @@ static void costly_add_to_step(void *context, const struct ss_attribution_moment
  * What is not recorded, and what waits for others, may be a thread that the machine interrupted:
  * the usual step must have it. -1: no memory.
  */
-static int64_t costly_usual_ns(const struct costly_claims *costly)
+static int64_t costly_usual_ns(struct costly_claims *costly)
 {
 	uint32_t count = costly->context->steps->count;
 	size_t bytes = ((size_t)count + 1) * sizeof(int64_t);
@@ -246,6 +174,9 @@ static int64_t costly_usual_ns(const struct costly_claims *costly)
 			    &steps);
 	SS_SORT(steps.sums_ns, count, ss_sort_compare_int64);
 	usual_ns = steps.sums_ns[(count - 1) / 2];
+	costly->quarters_ns[0] = steps.sums_ns[count / 4];
+	costly->quarters_ns[1] = usual_ns;
+	costly->quarters_ns[2] = steps.sums_ns[3 * count / 4];
 	ss_memory_free(costly->context->memory, steps.sums_ns, bytes);
 	return usual_ns;
 }
@@ -258,7 +189,7 @@ static bool costly_is_usual(struct costly_claims *costly)
 	if (costly->kind != SS_EXCESS_GAP && costly->kind != SS_EXCESS_COLLECTIVE)
 		return true;
 	if (costly->kind == SS_EXCESS_GAP)
-		least = GAP_SHARE * (double)costly->context->step_ns;
+		least = COSTLY_GAP_SHARE * (double)costly->context->step_ns;
 	usual_ns = costly_usual_ns(costly);
 	costly->of->failed |= usual_ns < 0;
 	return (double)usual_ns * costly->context->steps->count >= least;
@@ -509,18 +440,21 @@ static void costly_find(struct costly_claims *costly)
 	}
 	excess_ns = costly_excess_ns(costly);
 	share = context->step_ns > 0 ? (double)excess_ns / (double)context->step_ns : 0;
-	if (share < SS_COSTLY_SHARE || !costly_words[costly->kind].title ||
+	if (share < SS_COSTLY_SHARE || !ss_costly_fix(costly->kind) ||
 	    !costly_is_nameable(costly) || !costly_is_usual(costly))
 		return;
-	costly->low_share = 1 - RANGE_SHARE / share > LOW_SHARE ? 1 - RANGE_SHARE / share
-								: LOW_SHARE;
+	costly->low_share = 1 - COSTLY_RANGE_SHARE / share > LOW_SHARE
+				    ? 1 - COSTLY_RANGE_SHARE / share
+				    : LOW_SHARE;
 	ss_attribution_walk(costly->of, costly->unclaimed->options.taken, costly_claim_moment,
 			    costly);
 	costly_flush(costly);
-	ss_rule_add_figure(context, FIGURE_KIND, (double)costly->kind);
-	ss_rule_add_figure(context, FIGURE_EXCESS_NS, (double)excess_ns);
-	ss_rule_add_figure(context, FIGURE_PLACE, costly_place_number(costly));
-	ss_rule_set_fix(context, costly_words[costly->kind].fix);
+	ss_rule_add_figure(context, COSTLY_KIND, (double)costly->kind);
+	ss_rule_add_figure(context, COSTLY_EXCESS_NS, (double)excess_ns);
+	ss_rule_add_figure(context, COSTLY_PLACE, costly_place_number(costly));
+	for (uint32_t i = 0; costly->kind == SS_EXCESS_GAP && i < 3; i++)
+		ss_rule_add_figure(context, COSTLY_LOW_NS + i, (double)costly->quarters_ns[i]);
+	ss_rule_set_fix(context, ss_costly_fix(costly->kind));
 	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 			       "how much of it can go is an estimate");
 	costly_report_place(costly);
@@ -539,51 +473,4 @@ enum ss_status ss_costly_look(struct ss_rule_context *context, bool is_kind, str
 	costly.of = &costly.unclaimed->attribution;
 	costly_find(&costly);
 	return costly.of->failed ? ss_fail_memory(err, "costly places") : SS_OK;
-}
-
-/* --- all ranks -------------------------------------------------------------------------------- */
-
-/* Whether a rank has what the finding is named after: its kind, or its place. */
-static bool costly_is_same(struct ss_judgement *judgement, uint32_t rank, uint32_t other)
-{
-	double place = ss_judgement_figure(judgement, other, FIGURE_PLACE);
-
-	if (!(ss_judgement_figure(judgement, rank, FIGURE_EXCESS_NS) > 0))
-		return false;
-	return ss_judgement_figure(judgement, rank, FIGURE_KIND) ==
-		       ss_judgement_figure(judgement, other, FIGURE_KIND) ||
-	       (place > 0 && ss_judgement_figure(judgement, rank, FIGURE_PLACE) == place);
-}
-
-/* Ranks with the same kind or place are one finding: the rank with the most excess names it. */
-enum ss_status ss_costly_judge(struct ss_judgement *judgement, struct ss_error *err)
-{
-	struct ss_finding *finding;
-	double most = 0;
-	uint32_t kind = SS_EXCESS_NONE, named = 0;
-
-	(void)err;
-	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		if (ss_judgement_figure(judgement, i, FIGURE_EXCESS_NS) > most) {
-			most = ss_judgement_figure(judgement, i, FIGURE_EXCESS_NS);
-			kind = (uint32_t)ss_judgement_figure(judgement, i, FIGURE_KIND);
-			named = i;
-		}
-	if (!(most > 0) || kind >= SS_EXCESS_KINDS || !costly_words[kind].title)
-		return SS_OK;
-	finding = ss_judgement_add(judgement, SS_NO_ROW, "%s", costly_words[kind].title);
-	if (!finding)
-		return SS_OK;
-	finding->is_start_up = kind == SS_EXCESS_FIRST;
-	if (kind == SS_EXCESS_UNTRAINED || kind == SS_EXCESS_RECOMPUTED)
-		finding->warn_share = NEVER_WARN;
-	else if (kind == SS_EXCESS_BESIDE || kind == SS_EXCESS_OUTSIDE ||
-		 kind == SS_EXCESS_UNANSWERED)
-		finding->warn_share = WANTED_WARN_SHARE;
-	if (!finding->is_start_up)
-		finding->more_ns = (int64_t)(RANGE_SHARE * (double)judgement->diagnosis->step_ns);
-	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		if (costly_is_same(judgement, i, named))
-			ss_judgement_take_rank(judgement, finding, i);
-	return SS_OK;
 }

@@ -12,6 +12,13 @@
 	"; note Optimizer.step#SGD.step 1 " n "5000 +1000;"
 #define EACH(more) TRAIN("1") more("1") TRAIN("2") more("2") TRAIN("3") more("3")
 #define NO_MORE(n) ""
+/* Ranks whose steps have 6 ms of training, and then nothing that is recorded. */
+#define TRAINED(n, id, us)                                                                        \
+	"note ProfilerStep#" n " 1 " n "0000 +" us "; op aten::linear 1 " n "0000 +2000 =" id ";" \
+	"op autograd::engine::evaluate_function:AddmmBackward0 1 " n "2000 +3000 !" id            \
+	"; note Optimizer.step#SGD.step 1 " n "5000 +1000;"
+#define RANK(one, two, three) TRAINED("1", "1", one) TRAINED("4", "2", two) TRAINED("7", "3", three)
+#define OTHER RANK("12000", "12500", "12000") "\n---\n"
 #define NORM(n) "op aten::norm 1 " n "6000 +4000;"
 #define LOGS(n) "frame train.py(3):report 1 " n "6000 +4000; op aten::norm 1 " n "6000 +3900;"
 #define SHORT(n)                                                                     \
@@ -45,6 +52,16 @@ static const struct rule_case cases[] = {
 	{ "nothing is recorded: the usual step has it", EACH(NO_MORE),
 	  "warning 4000.0 medium\n"
 	  "4.00 ms per step are more than normal outside of all recorded events, beside "
+	  "training" },
+	{ "nothing is recorded, on one rank for longer: its number",
+	  OTHER OTHER RANK("20000", "20500", "20000"),
+	  "warning 5264.5 medium\n"
+	  "8.83 ms per step are more than normal outside of all recorded events, beside "
+	  "training\nthe usual step of rank 2 has 8.00 ms more of it than those of the others" },
+	{ "longer on one rank, but not in all of its steps: no number",
+	  OTHER OTHER RANK("20000", "12000", "20000"),
+	  "warning 4402.3 medium\n"
+	  "7.89 ms per step are more than normal outside of all recorded events, beside "
 	  "training" },
 	{ "the GPU is idle while a function runs", STEPS ENDS PREPARES,
 	  "warning 9900.0 medium\n"
