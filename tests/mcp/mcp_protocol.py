@@ -19,6 +19,7 @@ import time
 from mcp_client import MODERN, Client
 
 STEPSCOPE = sys.argv[1]
+PATIENCE = 100  # seconds: what these wait for ends at once, or with the query, in days
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 TOOLS = ["verdict", "explain", "view", "timeline_words", "what_if", "compare", "sql", "slice"]
 
@@ -226,7 +227,7 @@ def test_end(job):
     begin = time.monotonic()
     with Client(STEPSCOPE) as client:
         client.send(json.dumps(call))
-    assert time.monotonic() - begin < 20, "the end comes soon"
+    assert time.monotonic() - begin < PATIENCE, "the end comes soon"
     # nobody reads
     client = Client(STEPSCOPE)
     client.process.stdout.close()
@@ -312,11 +313,11 @@ def test_queries(job):
         client.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled",
                                 "params": {"requestId": "long"}}))
         assert "step" in client.text("verdict", path=str(job))
-        assert time.monotonic() - begin < 15, "cancelled"
+        assert time.monotonic() - begin < PATIENCE, "cancelled"
         client.send(json.dumps(query))
         time.sleep(1)
         begin = time.monotonic()
-    assert time.monotonic() - begin < 15, "the end of the input"
+    assert time.monotonic() - begin < PATIENCE, "the end of the input"
 
 
 def test_changed(job, folder):
