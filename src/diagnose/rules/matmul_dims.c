@@ -102,7 +102,7 @@ static bool matmul_kernel_reads_few(struct matmul_dims *dims, uint32_t name)
 	return dims->slow[name] == 1;
 }
 
-/* A half-precision product of two matrices; batched products are mostly attention. */
+/* A half-precision matmul of two matrices; batched ones are mostly attention. */
 static bool matmul_is_half(const struct matmul_dims *dims, const struct ss_worker *worker)
 {
 	const struct ss_work *work = ss_works_item(dims->works, worker);

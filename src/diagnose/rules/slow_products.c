@@ -15,7 +15,7 @@
 
 static bool products_want(const struct ss_work *work, enum ss_limit limit)
 {
-	/* batched products are mostly attention: attention_not_fused.c */
+	/* batched matmuls are mostly attention: attention_not_fused.c */
 	return work->kind == SS_WORK_MATMUL && limit >= SS_LIMIT_MEMORY && work->batch <= 1;
 }
 
@@ -92,7 +92,7 @@ static enum ss_status slow_products_look(struct ss_rule_context *context, struct
 
 const struct ss_rule ss_rule_slow_products = {
 	.name = "slow-products",
-	.title = "Matrix products take longer than the best kernels need",
+	.title = "Matmuls take longer than the best kernels need",
 	.summary = "Products far below the rate that such GPUs reach",
 	.fix = "model = torch.compile(model, mode=\"max-autotune\")   # tries tiles\n"
 	       "# AMD: PYTORCH_TUNABLEOP_ENABLED=1 tries the kernels of hipBLASLt\n"

@@ -71,8 +71,8 @@ struct ss_flight {
 bool ss_flight_is_dump(const char *bytes, size_t length);
 
 /*
- * Reads a dump. `out` is to be released when SS_OK came back. Sentences of errors do not name the
- * file.
+ * Reads a dump. `out` is to be released when SS_OK came back. Error messages do not name the
+ * file; the caller adds it.
  */
 SS_MUST_USE
 enum ss_status ss_flight_load(struct ss_source *source, struct ss_memory *memory,
