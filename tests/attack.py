@@ -5,9 +5,9 @@
 Usage: attack.py STEPSCOPE [--seed N] [--parts NAME,...] [--faults LIBFAULTS] [--duckdb LIBDUCKDB]
                  [--inputs N] [--kills N] [--disks N] [--allocations N] [--minutes M]
 
-    inputs       damaged traces, packs, digests, dumps of the flight recorder and snapshots, each to
-                 a command that the seed chooses: an answer or a sentence. A sanitized STEPSCOPE
-                 says more
+    inputs       damaged traces, packs, digests, dumps of the flight recorder, snapshots, databases
+                 of other profilers and live numbers, each to a command that the seed chooses: an
+                 answer or a sentence. A sanitized STEPSCOPE says more
     kills        commands that write are killed at a random moment: the old file or the new one
     disks        the same commands on a disk that is full after some bytes
     allocations  torture.py, memory alone
@@ -37,7 +37,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "hang"), str(HERE.parent / "fuzz"), str(HERE / "support")]
 
 import chosen
+from corpus_databases import databases, rocprof
 from corpus_pickles import pickles
+from make_corpus import live_file
 from make_dumps import KINDS, make as make_dumps
 
 SECONDS = 120  # of a sanitized program on a busy machine
@@ -103,6 +105,15 @@ def make_bases(attack):
         (base / f"snapshot_{name}").mkdir()
         (base / f"snapshot_{name}" / "a.pickle").write_bytes(data)
         kinds["pickle"].append(base / f"snapshot_{name}")
+    foreign = [("database", f"{name}.sqlite", data) for name, data in databases()]
+    foreign += [("rocprof", f"{name}.json", data) for name, data in rocprof()]
+    foreign += [("live", f"{rank}.rows", live_file(rank, 300, 256, 4000 * rank)) for rank in range(2)]
+    for kind, name, data in foreign:
+        folder = base / kind / (name if kind == "database" else "all")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+        if folder not in kinds.setdefault(kind, []):
+            kinds[kind].append(folder)
     return kinds
 
 
@@ -158,7 +169,8 @@ def damaged_inputs(attack, count):
     seen = set()
     for number in range(count):
         chance = random.Random(f"{attack.options.seed} {number}")
-        kind = chance.choice(("json", "json", "pack", "digest", "dumps", "dumps", "pickle"))
+        kind = chance.choice(("json", "json", "pack", "digest", "dumps", "dumps", "pickle",
+                              "database", "rocprof", "live"))
         folder = attack.work / "damaged"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(chance.choice(kinds[kind]), folder, ignore=lambda *_: {"pickle", "json"})
@@ -169,7 +181,9 @@ def damaged_inputs(attack, count):
             path.write_bytes(make(path.read_bytes(), chance))
         command = chance.choice(
             ("hang", "hang-ranks", "hang-causes", "diagnose", "files") if kind == "dumps" else
-            ("snapshot", "files", "diagnose", "redact") if kind == "pickle" else commands)
+            ("snapshot", "files", "diagnose", "redact") if kind == "pickle" else
+            ("live", "live-changes", "live-ranks", "live-steps", "files") if kind == "live" else
+            commands)
         out = attack.work / "out"
         shutil.rmtree(out, ignore_errors=True)
         more = ["-o", out] if command in ("pack", "digest", "redact", "merge") else \
