@@ -14,6 +14,9 @@
  */
 #define SCORE_MARGIN 3.5
 
+/* Values on each side of a split that show a level of their own: two hours of ten minutes. */
+#define NEAR 12u
+
 /* Values on each side of the median filter: two outliers in five do not matter. */
 #define SMOOTH_REACH 2
 
@@ -106,6 +109,19 @@ static uint32_t series_next_level(const struct value_series *series, uint32_t at
 	return at;
 }
 
+/*
+ * The same for the values next to the split alone: in a long series the medians of both sides are
+ * equal, though a part of one side has another level.
+ */
+static bool series_is_change_near(const struct value_series *series, uint32_t from, uint32_t at,
+				  uint32_t to, struct ss_change_point *out)
+{
+	uint32_t near_from = at - from > NEAR ? at - NEAR : from;
+	uint32_t near_to = to - at > NEAR ? at + NEAR : to;
+
+	return series_is_change(series, near_from, at, near_to, out);
+}
+
 /* Splits every level until none has a change any more. */
 static void series_split(struct value_series *series)
 {
@@ -117,7 +133,8 @@ static void series_split(struct value_series *series)
 
 		/* a bump in the middle shows only when one side of it is cut off */
 		if (at && series_score_at(series, from, at, to) > series->score_min &&
-		    series_is_change(series, from, at, to, &point))
+		    (series_is_change(series, from, at, to, &point) ||
+		     series_is_change_near(series, from, at, to, &point)))
 			series->splits[at] = true;
 		else
 			from = to;

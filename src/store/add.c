@@ -126,39 +126,17 @@ static enum ss_status adding_find_run(struct adding *adding, bool *has, struct s
 
 /* --- its tables ----------------------------------------------------------------------- */
 
-/* Appends an SQL string, or NULL. Parquet allows only UTF-8. */
-static void add_literal_or_null(struct ss_text *out, const char *text)
-{
-	struct ss_text sound = { 0 };
-	size_t length = text ? strlen(text) : 0;
-
-	if (!text) {
-		ss_text_add_string(out, "cast(null as varchar)");
-		return;
-	}
-	if (!(ss_utf8_check(text, length) & SS_UTF8_BAD_BYTES)) {
-		ss_text_add_string(&sound, text);
-	} else if (ss_text_reserve(&sound, 3 * length)) {
-		sound.length = ss_utf8_repair(text, length, sound.data);
-		sound.data[sound.length] = '\0';
-	}
-	ss_text_add_string(out, "'");
-	ss_sql_add_quoted(out, sound.data ? sound.data : "", '\'');
-	ss_text_add_string(out, "'");
-	ss_text_end(&sound, out);
-}
-
 static void add_labels(const struct ss_stored_run *run, struct ss_text *out)
 {
 	ss_text_add_string(out, "cast(map([");
 	for (size_t i = 0; i < run->label_count; i++) {
 		ss_text_add_string(out, i ? ", " : "");
-		add_literal_or_null(out, run->labels[i].key);
+		ss_run_store_add_literal(out, run->labels[i].key);
 	}
 	ss_text_add_string(out, "], [");
 	for (size_t i = 0; i < run->label_count; i++) {
 		ss_text_add_string(out, i ? ", " : "");
-		add_literal_or_null(out, run->labels[i].value);
+		ss_run_store_add_literal(out, run->labels[i].value);
 	}
 	ss_text_add_string(out, "]) as map(varchar, varchar))");
 }
@@ -171,13 +149,13 @@ static enum ss_status make_this_run(struct adding *adding, struct ss_sql *sql, s
 
 	ss_text_addf(&text, "create temp table this_run as select '%s' as run_id, ",
 		     adding->out->run_id);
-	add_literal_or_null(&text, run->job);
+	ss_run_store_add_literal(&text, run->job);
 	ss_text_add_string(&text, " as job, ");
-	add_literal_or_null(&text, run->commit);
+	ss_run_store_add_literal(&text, run->commit);
 	ss_text_add_string(&text, " as \"commit\", ");
 	add_labels(run, &text);
 	ss_text_add_string(&text, " as labels, ");
-	add_literal_or_null(&text, run->source);
+	ss_run_store_add_literal(&text, run->source);
 	ss_text_addf(&text,
 		     " as source, %u as damaged_files, make_timestamp(%" PRId64
 		     ") as added, (select greatest(sum(steps), 1) from files) as rank_steps",
@@ -209,23 +187,11 @@ static enum ss_status make_collective_kinds(struct ss_sql *sql, struct ss_error 
 static enum ss_status write_table(struct adding *adding, struct ss_sql *sql,
 				  const struct ss_stored_table *table, struct ss_error *err)
 {
-	char path[SS_PATH_BYTES];
 	SS_TEXT(query);
-	uint64_t bytes = 0;
-	enum ss_status status;
-	int length = snprintf(path, sizeof(path), "%s/%s", adding->work.path, table->name);
 
-	if (length < 0 || (size_t)length >= sizeof(path))
-		return ss_fail(err, SS_ERR_USAGE, "the path of the store is too long");
 	ss_stored_table_query(table, &query);
-	status = ss_text_failed(&query)
-			 ? ss_fail_memory(err, "the query")
-			 : ss_sql_copy(sql, &(struct ss_sql_text){ query.data, query.length }, path,
-				       err);
-	if (status == SS_OK)
-		status = ss_run_store_sync(path, &bytes, err);
-	adding->out->bytes += bytes;
-	return status;
+	return ss_run_store_write(&adding->work, sql, &query, table->name, &adding->out->bytes,
+				  err);
 }
 
 static enum ss_status write_tables(struct adding *adding, struct ss_error *err)
@@ -256,33 +222,6 @@ static enum ss_status write_tables(struct adding *adding, struct ss_error *err)
 
 /* --- placing the files ----------------------------------------------------------------- */
 
-static enum ss_status adding_fail_to_place(const char *path, struct ss_error *err)
-{
-	return ss_fail(err, SS_ERR_IO, "cannot write '%.200s': %s", path, strerror(errno));
-}
-
-/* Renames the file of one table from the temporary folder to its final place. */
-static enum ss_status place_table(struct adding *adding, const char *table, struct ss_error *err)
-{
-	char from[SS_PATH_BYTES], folder[SS_PATH_BYTES], to[SS_PATH_BYTES];
-	int length = snprintf(from, sizeof(from), "%s/%s", adding->work.path, table);
-
-	if (length < 0 || (size_t)length >= sizeof(from))
-		return ss_fail(err, SS_ERR_USAGE, "the path of the store is too long");
-	SS_TRY(ss_run_store_path(adding->store, folder, err, "%s", table));
-	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-		return adding_fail_to_place(folder, err);
-	SS_TRY(ss_run_store_path(adding->store, folder, err, "%s/date=%s", table,
-				 adding->out->date));
-	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-		return adding_fail_to_place(folder, err);
-	SS_TRY(ss_run_store_path(adding->store, to, err, "%s/date=%s/%s.parquet", table,
-				 adding->out->date, adding->out->run_id));
-	if (rename(from, to) != 0)
-		return adding_fail_to_place(to, err);
-	return ss_new_file_sync_folder(folder, err);
-}
-
 /*
  * Renames the files into place, unless another process has added the run in the meantime, and a
  * third one may have compacted it.
@@ -295,7 +234,8 @@ static enum ss_status adding_place_files(struct adding *adding, struct ss_error 
 	status = adding_find_run(adding, &adding->out->was_there, err);
 	for (size_t i = 0; status == SS_OK && !adding->out->was_there && i < ss_stored_table_count;
 	     i++)
-		status = place_table(adding, ss_stored_tables[i]->name, err);
+		status = ss_run_store_place(adding->store, &adding->work, ss_stored_tables[i]->name,
+					    adding->out->date, adding->out->run_id, err);
 	ss_run_store_unlock(adding->store);
 	return status;
 }

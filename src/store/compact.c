@@ -116,7 +116,8 @@ static uint64_t hash_names(const struct ss_run_store_names *names)
 }
 
 /* Writes the rows of all files into FOLDER/compact-HASH.parquet. */
-static enum ss_status write_rows(const struct compacting *compacting, const char *table,
+static enum ss_status write_rows(const struct compacting *compacting,
+				 const struct ss_stored_table *table,
 				 const struct ss_run_store_names *names, const char *folder,
 				 struct ss_error *err)
 {
@@ -127,7 +128,9 @@ static enum ss_status write_rows(const struct compacting *compacting, const char
 
 	snprintf(path, sizeof(path), "%.3000s/compact-%016" PRIx64 ".parquet", folder,
 		 hash_names(names));
-	compacting_add_files(compacting, table, names, &query);
+	compacting_add_files(compacting, table->name, names, &query);
+	if (table->order)
+		ss_text_addf(&query, " order by %s", table->order);
 	status = ss_text_failed(&query)
 			 ? ss_fail_memory(err, "the query")
 			 : ss_sql_copy(compacting->sql,
@@ -223,18 +226,19 @@ static void count_old(const struct compacting *compacting, const char *folder,
 	compacting->change->files += names->count;
 }
 
-static enum ss_status compact_table(struct compacting *compacting, const char *table,
+static enum ss_status compact_table(struct compacting *compacting,
+				    const struct ss_stored_table *table,
 				    const struct ss_run_store_names *names, struct ss_error *err)
 {
 	char folder[SS_PATH_BYTES];
 
 	if (names->count < 2)
 		return SS_OK;
-	snprintf(folder, sizeof(folder), "%.2000s/%s", compacting->work.path, table);
+	snprintf(folder, sizeof(folder), "%.2000s/%s", compacting->work.path, table->name);
 	if (mkdir(folder, 0777) != 0)
 		return compacting_fail_to_place(folder, err);
 	SS_TRY(write_rows(compacting, table, names, folder, err));
-	SS_TRY(compacting_exchange_day(compacting, table, names, folder, err));
+	SS_TRY(compacting_exchange_day(compacting, table->name, names, folder, err));
 	/* after the exchange it has the old files */
 	count_old(compacting, folder, names);
 	if (!ss_run_store_remove(folder))
@@ -272,7 +276,7 @@ static enum ss_status compact_day(struct compacting *compacting, struct ss_error
 	assert(ss_stored_table_count <= TABLES_MAX);
 	status = read_tables(compacting, names, err);
 	for (size_t i = 0; status == SS_OK && i < ss_stored_table_count; i++)
-		status = compact_table(compacting, ss_stored_tables[i]->name, &names[i], err);
+		status = compact_table(compacting, ss_stored_tables[i], &names[i], err);
 	for (size_t i = 0; i < ss_stored_table_count; i++)
 		ss_run_store_names_release(&names[i]);
 	compacting->change->days += compacting->change->files != before;
@@ -295,6 +299,29 @@ static enum ss_status compact_days(struct compacting *compacting, struct ss_erro
 	return SS_OK;
 }
 
+/* Each file of live numbers is whole by itself. */
+static enum ss_status compact_live_table(struct compacting *compacting,
+					 const struct ss_stored_table *table, struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+	SS_STORE_NAMES(days);
+
+	SS_TRY(ss_run_store_path(compacting->store, path, err, "%s", table->name));
+	SS_TRY(ss_run_store_names_read(path, &days, err));
+	for (uint32_t i = 0; i < days.count; i++) {
+		uint32_t before = compacting->change->files;
+		SS_STORE_NAMES(names);
+
+		compacting->date = ss_run_store_date_of(days.items[i]);
+		if (!compacting->date)
+			continue;
+		SS_TRY(read_day(compacting, table->name, &names, err));
+		SS_TRY(compact_table(compacting, table, &names, err));
+		compacting->change->days += compacting->change->files != before;
+	}
+	return SS_OK;
+}
+
 enum ss_status ss_run_store_compact(struct ss_run_store *store, const struct ss_stored_run *run,
 				    struct ss_store_change *out, struct ss_error *err)
 {
@@ -309,6 +336,8 @@ enum ss_status ss_run_store_compact(struct ss_run_store *store, const struct ss_
 		status = ss_run_store_query_open(store, run, &compacting.sql, err);
 	if (status == SS_OK)
 		status = compact_days(&compacting, err);
+	for (size_t i = 0; status == SS_OK && i < ss_stored_live_table_count; i++)
+		status = compact_live_table(&compacting, ss_stored_live_tables[i], err);
 	ss_sql_close(compacting.sql);
 	ss_run_store_work_end(&compacting.work);
 	close(upkeep);
@@ -447,7 +476,7 @@ static enum ss_status set_mark(struct ss_run_store *store, const char *before, s
 	return ss_new_file_close(&file, err);
 }
 
-enum ss_status ss_run_store_drop(struct ss_run_store *store, const char *before,
+enum ss_status ss_run_store_drop(struct ss_run_store *store, const char *table, const char *before,
 				 struct ss_store_change *out, struct ss_error *err)
 {
 	enum ss_status status;
@@ -460,8 +489,9 @@ enum ss_status ss_run_store_drop(struct ss_run_store *store, const char *before,
 	SS_TRY(ss_run_store_upkeep(store, &upkeep, err));
 	status = ss_run_store_lock(store, true, err);
 	if (status == SS_OK) {
-		status = set_mark(store, before, err);
-		if (status == SS_OK)
+		status = table ? drop_days(store, table, before, out, &out->days, err)
+			       : set_mark(store, before, err);
+		if (status == SS_OK && !table)
 			status = drop_all(store, before, out, err);
 		ss_run_store_unlock(store);
 	}

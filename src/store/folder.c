@@ -392,6 +392,66 @@ enum ss_status ss_run_store_sync(const char *path, uint64_t *bytes, struct ss_er
 	return status;
 }
 
+void ss_run_store_add_literal(struct ss_text *out, const char *text)
+{
+	struct ss_text sound = { 0 };
+	size_t length = text ? strlen(text) : 0;
+
+	if (!text) {
+		ss_text_add_string(out, "cast(null as varchar)");
+		return;
+	}
+	if (!(ss_utf8_check(text, length) & SS_UTF8_BAD_BYTES)) {
+		ss_text_add_string(&sound, text);
+	} else if (ss_text_reserve(&sound, 3 * length)) {
+		sound.length = ss_utf8_repair(text, length, sound.data);
+		sound.data[sound.length] = '\0';
+	}
+	ss_text_add_string(out, "'");
+	ss_sql_add_quoted(out, sound.data ? sound.data : "", '\'');
+	ss_text_add_string(out, "'");
+	ss_text_end(&sound, out);
+}
+
+enum ss_status ss_run_store_write(const struct ss_run_store_work *work, struct ss_sql *sql,
+				  const struct ss_text *query, const char *name, uint64_t *bytes,
+				  struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+	uint64_t own = 0;
+	int length = snprintf(path, sizeof(path), "%s/%s", work->path, name);
+
+	if (length < 0 || (size_t)length >= sizeof(path))
+		return ss_fail(err, SS_ERR_USAGE, "the path of the store is too long");
+	if (ss_text_failed(query))
+		return ss_fail_memory(err, "the query");
+	SS_TRY(ss_sql_copy(sql, &(struct ss_sql_text){ query->data, query->length }, path, err));
+	SS_TRY(ss_run_store_sync(path, &own, err));
+	*bytes += own;
+	return SS_OK;
+}
+
+enum ss_status ss_run_store_place(const struct ss_run_store *store,
+				  const struct ss_run_store_work *work, const char *table,
+				  const char *date, const char *name, struct ss_error *err)
+{
+	char from[SS_PATH_BYTES], folder[SS_PATH_BYTES], to[SS_PATH_BYTES];
+	int length = snprintf(from, sizeof(from), "%s/%s", work->path, table);
+
+	if (length < 0 || (size_t)length >= sizeof(from))
+		return ss_fail(err, SS_ERR_USAGE, "the path of the store is too long");
+	SS_TRY(ss_run_store_path(store, folder, err, "%s", table));
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+		return fail_system("write", folder, err);
+	SS_TRY(ss_run_store_path(store, folder, err, "%s/date=%s", table, date));
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+		return fail_system("write", folder, err);
+	SS_TRY(ss_run_store_path(store, to, err, "%s/date=%s/%s.parquet", table, date, name));
+	if (rename(from, to) != 0)
+		return fail_system("write", to, err);
+	return ss_new_file_sync_folder(folder, err);
+}
+
 enum ss_status ss_run_store_query_open(const struct ss_run_store *store,
 				       const struct ss_stored_run *run, struct ss_sql **out,
 				       struct ss_error *err)

@@ -73,6 +73,21 @@ bool ss_run_store_is_run(const char *name);
 SS_MUST_USE
 enum ss_status ss_run_store_sync(const char *path, uint64_t *bytes, struct ss_error *err);
 
+/* Appends an SQL string, or NULL. Parquet allows only UTF-8. */
+void ss_run_store_add_literal(struct ss_text *out, const char *text);
+
+/* Writes the rows of the query as a file of the temporary folder, and adds its size to *bytes. */
+SS_MUST_USE
+enum ss_status ss_run_store_write(const struct ss_run_store_work *work, struct ss_sql *sql,
+				  const struct ss_text *query, const char *name, uint64_t *bytes,
+				  struct ss_error *err);
+
+/* Renames the file of a table from the temporary folder to TABLE/date=DATE/NAME.parquet. */
+SS_MUST_USE
+enum ss_status ss_run_store_place(const struct ss_run_store *store,
+				  const struct ss_run_store_work *work, const char *table,
+				  const char *date, const char *name, struct ss_error *err);
+
 /* Opens DuckDB without tables, for queries on the files of the store. */
 SS_MUST_USE
 enum ss_status ss_run_store_query_open(const struct ss_run_store *store,

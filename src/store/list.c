@@ -71,18 +71,21 @@ static void list_add_account_parts(const struct ss_stored_table *table,
 	}
 }
 
+static void list_add_table(const struct ss_stored_table *table, struct ss_table *out)
+{
+	for (uint32_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].expression)
+			list_add_column(table, &table->columns[i], table->columns[i].name, out);
+		else
+			list_add_account_parts(table, &table->columns[i], out);
+}
+
 void ss_run_store_columns(struct ss_table *out)
 {
-	for (size_t i = ss_stored_table_count; i--;) {
-		const struct ss_stored_table *table = ss_stored_tables[i];
-
-		for (uint32_t j = 0; j < table->column_count; j++)
-			if (table->columns[j].expression)
-				list_add_column(table, &table->columns[j], table->columns[j].name,
-						out);
-			else
-				list_add_account_parts(table, &table->columns[j], out);
-	}
+	for (size_t i = ss_stored_table_count; i--;)
+		list_add_table(ss_stored_tables[i], out);
+	for (size_t i = 0; i < ss_stored_live_table_count; i++)
+		list_add_table(ss_stored_live_tables[i], out);
 }
 
 struct day {

@@ -69,6 +69,26 @@ enum ss_status ss_run_store_add(struct ss_run_store *store, struct ss_session *s
 				const struct ss_stored_run *run, struct ss_stored_added *out,
 				struct ss_error *err);
 
+/*
+ * live.c: adds the live numbers of the session to the tables job_steps and rank_minutes: rows that
+ * are newer than those of the job that are there. One process at a time per folder of live numbers.
+ */
+struct ss_stored_live {
+	char job[64];
+	uint64_t steps, minutes; /* rows that were added: of jobs, of ranks */
+};
+
+SS_MUST_USE
+enum ss_status ss_run_store_add_live(struct ss_run_store *store, struct ss_session *session,
+				     const struct ss_stored_run *run, struct ss_stored_live *out,
+				     struct ss_error *err);
+
+/* changes.c: where the level of a job's steps changed, from job_steps, and whose part did. */
+extern const struct ss_view ss_store_changes_view;
+SS_MUST_USE
+enum ss_status ss_run_store_changes(struct ss_run_store *store, const struct ss_stored_run *run,
+				    struct ss_table *out, struct ss_error *err);
+
 /* What compacting or dropping did. */
 struct ss_store_change {
 	uint32_t days, files; /* files that were replaced or removed */
@@ -83,9 +103,12 @@ SS_MUST_USE
 enum ss_status ss_run_store_compact(struct ss_run_store *store, const struct ss_stored_run *run,
 				    struct ss_store_change *out, struct ss_error *err);
 
-/* compact.c: removes the runs of all days before the date. */
+/*
+ * compact.c: removes the runs of all days before the date, or those days of a table of live
+ * numbers.
+ */
 SS_MUST_USE
-enum ss_status ss_run_store_drop(struct ss_run_store *store, const char *before,
+enum ss_status ss_run_store_drop(struct ss_run_store *store, const char *table, const char *before,
 				 struct ss_store_change *out, struct ss_error *err);
 
 /* list.c: one row per day. */

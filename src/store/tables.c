@@ -18,6 +18,15 @@ const struct ss_stored_table *const ss_stored_tables[] = {
 
 const size_t ss_stored_table_count = SS_COUNT(ss_stored_tables);
 
+extern const struct ss_stored_table ss_stored_table_job_steps, ss_stored_table_rank_minutes;
+
+const struct ss_stored_table *const ss_stored_live_tables[] = {
+	&ss_stored_table_job_steps,
+	&ss_stored_table_rank_minutes,
+};
+
+const size_t ss_stored_live_table_count = SS_COUNT(ss_stored_live_tables);
+
 /* One column per part of the account, so that they can be summed without a join. */
 static void table_add_account(const char *type, struct ss_text *out)
 {

@@ -21,7 +21,8 @@ struct ss_stored_column {
 
 /*
  * Expressions may use this_run, one row with run_id, job, commit, labels, source, damaged_files and
- * rank_steps (over all ranks, at least 1), and collective_kind(name).
+ * rank_steps (over all ranks, at least 1), and collective_kind(name). Those of live numbers use
+ * this_job, one row with job, and known.
  */
 struct ss_stored_table {
 	const char *name;
@@ -29,11 +30,20 @@ struct ss_stored_table {
 	const struct ss_stored_column *columns;
 	uint32_t column_count;
 	const char *from; /* what follows the select list in the query */
+	/* of tables of live numbers; NULL: of runs */
+	const char *order; /* of the rows in a file */
+	const char *time;  /* column of the moment: whose day the file is of */
+	/* selects what the table `known` has of rows of the job that are in the store: "last" */
+	const char *known;
 };
 
 /* In the order of writing: `runs`, which marks a run as complete, is the last. */
 extern const struct ss_stored_table *const ss_stored_tables[];
 extern const size_t ss_stored_table_count;
+
+/* The tables of live numbers (live.c): days of their own, kept as long as you want. */
+extern const struct ss_stored_table *const ss_stored_live_tables[];
+extern const size_t ss_stored_live_table_count;
 
 /* Appends the query that fills the table. */
 void ss_stored_table_query(const struct ss_stored_table *table, struct ss_text *out);

@@ -124,6 +124,24 @@ static void test_levels(void **state)
 	assert_true(points[0].after > points[0].before && points[1].after < points[1].before);
 }
 
+/* A level that ends again, in a series so long that the medians around it are equal. */
+static void test_bump(void **state)
+{
+	struct generator generator = { 5 };
+	struct ss_change_point points[8];
+	static double values[RUNS_MAX];
+
+	(void)state;
+	for (uint32_t at = 100; at < RUNS_MAX - 100; at += 150) {
+		generate(&generator, values, RUNS_MAX, RUNS_MAX, 0);
+		for (uint32_t i = at; i < at + 30; i++)
+			values[i] *= 1.08;
+		assert_int_equal(find(values, RUNS_MAX, points, 8), 2);
+		assert_true(points[0].at + 2 >= at && points[0].at <= at + 2);
+		assert_true(points[1].at + 2 >= at + 30 && points[1].at <= at + 32);
+	}
+}
+
 static void test_edges(void **state)
 {
 	struct ss_change_point point = { 0 };
@@ -185,8 +203,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_noise),  cmocka_unit_test(test_planted),
-		cmocka_unit_test(test_levels), cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_score),  cmocka_unit_test(test_least),
+		cmocka_unit_test(test_levels), cmocka_unit_test(test_bump),
+		cmocka_unit_test(test_edges),  cmocka_unit_test(test_score),
+		cmocka_unit_test(test_least),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,7 @@ static int compact(const char *what, const struct arguments *arguments)
 static int store_drop(const char *what, const struct arguments *arguments)
 {
 	const char *before = cli_option_text(arguments, "before");
+	const char *table = arguments->path_count > 2 ? arguments->paths[2] : NULL;
 	struct ss_store_change change;
 	struct ss_run_store store;
 	struct ss_error err = { 0 };
@@ -98,9 +99,16 @@ static int store_drop(const char *what, const struct arguments *arguments)
 			what);
 		return EXIT_USAGE;
 	}
+	if (table && strcmp(table, "job_steps") != 0 && strcmp(table, "rank_minutes") != 0) {
+		fprintf(stderr,
+			"stepscope %s: drop removes runs, or days of job_steps or rank_minutes, "
+			"not of '%s'\n",
+			what, table);
+		return EXIT_USAGE;
+	}
 	status = ss_run_store_open(arguments->paths[1], false, &store, &err);
 	if (status == SS_OK)
-		status = ss_run_store_drop(&store, before, &change, &err);
+		status = ss_run_store_drop(&store, table, before, &change, &err);
 	ss_run_store_close(&store);
 	if (status != SS_OK)
 		return show_fail(what, &err);
@@ -149,6 +157,36 @@ static int store_list(const char *what, const struct arguments *arguments)
 	return code;
 }
 
+static int store_changes(const char *what, const struct arguments *arguments)
+{
+	const struct ss_stored_run run = {
+		.job = cli_option_text(arguments, "job"),
+		.threads = cli_option_count(arguments, "threads"),
+		.memory_limit_bytes = cli_option_number(arguments, "memory-limit", 0),
+		.is_stopped = store_is_stopped,
+	};
+	struct ss_run_store store;
+	struct ss_memory memory;
+	struct ss_arena arena;
+	struct ss_table table;
+	struct ss_error err = { 0 };
+	enum ss_status status = ss_run_store_open(arguments->paths[1], false, &store, &err);
+	int code;
+
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	ss_table_init(&table, &ss_store_changes_view, &arena);
+	stop_filling(true);
+	if (status == SS_OK)
+		status = ss_run_store_changes(&store, &run, &table, &err);
+	stop_filling(false);
+	code = status == SS_OK ? print_table(what, arguments, &table) : show_fail(what, &err);
+	ss_table_release(&table);
+	ss_arena_release(&arena);
+	ss_run_store_close(&store);
+	return code;
+}
+
 static int columns(const char *what, const struct arguments *arguments)
 {
 	struct ss_memory memory;
@@ -171,7 +209,8 @@ static const struct action actions[] = {
 	  " STORE PATH...", store_add },
 	{ "list", " format ", 2, 2, " STORE", store_list },
 	{ "compact", " ", 2, 2, " STORE", compact },
-	{ "drop", " before ", 2, 2, " STORE --before DATE", store_drop },
+	{ "drop", " before ", 2, 3, " STORE [TABLE] --before DATE", store_drop },
+	{ "changes", " job format ", 2, 2, " STORE", store_changes },
 	{ "columns", " format ", 1, 1, "", columns },
 };
 
@@ -255,7 +294,7 @@ static int store_run(const struct command *command, const struct arguments *argu
 const struct command command_store = {
 	.name = "store",
 	.summary = "Keep what was found in many runs: a folder of Parquet files",
-	.usage = "add|list|compact|drop|columns [STORE] [OPTIONS] [PATH...]",
+	.usage = "add|list|changes|compact|drop|columns [STORE] [OPTIONS] [PATH...]",
 	.takers = SS_TAKER_STORE,
 	.begin = store_allow,
 	.run = store_run,

@@ -6,6 +6,7 @@
 
 #include "cli/store/runs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,29 @@ static struct ss_open_options store_runs_loading(const struct store_runs *runs,
 	return open;
 }
 
+/* Live numbers of running jobs: rows that the store does not have yet. */
+static int store_runs_add_live(struct store_runs *runs, struct ss_session *session,
+			       const char *path)
+{
+	const struct arguments *arguments = runs->arguments;
+	const struct ss_stored_run run = {
+		.job = cli_option_text(arguments, "job"),
+		.threads = cli_option_count(arguments, "threads"),
+		.memory_limit_bytes = cli_option_number(arguments, "memory-limit", 0),
+		.is_stopped = store_runs_is_stopped,
+	};
+	struct ss_stored_live added;
+	struct ss_error err = { 0 };
+	enum ss_status status;
+
+	status = ss_run_store_add_live(&runs->store, session, &run, &added, &err);
+	if (status != SS_OK)
+		return show_fail(runs->what, &err);
+	printf("%s: added %" PRIu64 " steps and %" PRIu64 " rank-minutes%s%s\n", path, added.steps,
+	       added.minutes, added.job[0] ? " of job " : "", added.job);
+	return EXIT_FINE;
+}
+
 int cli_store_runs_add(struct store_runs *runs, const char *path)
 {
 	struct ss_open_options open = store_runs_loading(runs, &path, 1);
@@ -265,6 +289,12 @@ int cli_store_runs_add(struct store_runs *runs, const char *path)
 	enum ss_status status;
 
 	status = show_load(runs->arguments, &open, &session, &err);
+	if (status == SS_OK && session->job.live_count && !session->job.file_count) {
+		int code = store_runs_add_live(runs, session, path);
+
+		ss_session_close(session);
+		return code;
+	}
 	if (status == SS_OK) {
 		show_failed(session, runs->what);
 		status = store_runs_add_session(runs, session, path, &err);
