@@ -20,6 +20,7 @@ enum ss_sim_noise_kind {
 	SS_SIM_NOISE_CLOCK,
 	SS_SIM_NOISE_LOSS,
 	SS_SIM_NOISE_CORES, /* threads that share the cores */
+	SS_SIM_NOISE_RUN,   /* how this run differs from others, from its begin to its end */
 };
 
 static inline uint64_t ss_sim_random(uint64_t seed, uint32_t rank, uint32_t step, uint32_t key,
@@ -42,6 +43,13 @@ static inline int64_t ss_sim_ppm(uint64_t random, int64_t deviation_ppm)
 
 	/* the sum of four uniform 16-bit numbers has mean 131070 and deviation 37837 */
 	return (sum - 131070) * deviation_ppm / 37837;
+}
+
+/* What a run's clocks (by the kind of their work) differ from those of other runs. */
+static inline int64_t ss_sim_run_ppm(uint64_t seed, uint32_t deviation_ppm,
+				     enum ss_sim_noise_kind kind)
+{
+	return ss_sim_ppm(ss_sim_random(seed, 0, 0, kind, SS_SIM_NOISE_RUN), deviation_ppm);
 }
 
 static inline int64_t ss_sim_scale(int64_t ns, uint32_t permille, int64_t ppm)

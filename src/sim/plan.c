@@ -199,6 +199,8 @@ const struct ss_sim_setting ss_sim_settings[] = {
 	{ "stack", "record Python frames and modules: 0 or 1", FIELD(with_stack), 1, 0, 1 },
 	{ "shapes", "record shapes: 0 or 1", FIELD(with_shapes), 1, 0, 1 },
 	{ "memory", "record allocations: 0 or 1", FIELD(with_memory), 1, 0, 1 },
+	{ "run-noise", "how much equal runs differ, in units of 0.01 %", FIELD(run_noise_ppm), 100,
+	  0, 1000 },
 };
 
 const size_t ss_sim_setting_count = SS_COUNT(ss_sim_settings);

@@ -121,6 +121,9 @@ struct ss_sim_plan {
 	uint32_t prefill_every; /* steps between two prefills */
 
 	struct ss_sim_odd_rank slow_device, slow_host, slow_link, more_work;
+
+	/* how much equal runs differ: clocks of devices and hosts, neighbours in the network */
+	uint32_t run_noise_ppm;
 };
 
 enum ss_sim_pause { SS_SIM_PAUSE_CHECKPOINT, SS_SIM_PAUSE_GC, SS_SIM_PAUSE_LOGGING };

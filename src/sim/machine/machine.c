@@ -64,6 +64,8 @@ bool ss_sim_rank_init(struct ss_sim_rank *rank, const struct ss_sim_programs *pr
 	rank->program = &programs->items[rank->program_index];
 	rank->rank_ppm = ss_sim_ppm(ss_sim_random(plan->seed, number, 0, 0, SS_SIM_NOISE_RANK),
 				    RANK_DEVIATION_PPM);
+	rank->rank_ppm += ss_sim_run_ppm(plan->seed, plan->run_noise_ppm, SS_SIM_NOISE_KERNEL);
+	rank->host_ppm = ss_sim_run_ppm(plan->seed, plan->run_noise_ppm, SS_SIM_NOISE_HOST);
 	return true;
 }
 
@@ -89,7 +91,8 @@ static void rank_run_input(struct ss_sim_rank *rank, const struct ss_sim_instruc
 				 INPUT_DEVIATION_PPM);
 
 	*worker_ns = ss_sim_later(*worker_ns, ss_sim_later(*taken_ns, FIRST_NS)) +
-		     ss_sim_scale(plan->fetch_ns, ss_sim_odd_permille(rank, &plan->slow_host), ppm);
+		     ss_sim_scale(plan->fetch_ns, ss_sim_odd_permille(rank, &plan->slow_host),
+				  ppm + rank->host_ppm);
 	ss_sim_advance_to(rank,
 			  ss_sim_later(ss_sim_now(rank) +
 					       ss_sim_host_time(rank, INPUT_QUEUE_NS, at->key),

@@ -119,7 +119,8 @@ struct ss_sim_rank {
 	struct ss_sim_span *spans; /* of recorded steps; lent by the run */
 	int64_t window_start_ns;
 	int64_t host_busy_ns; /* CPU time of main and autograd in recorded steps, waits apart */
-	int64_t rank_ppm;     /* how this device differs from others */
+	int64_t rank_ppm;     /* how this device differs from others, and from other runs */
+	int64_t host_ppm;     /* how the host differs from other runs */
 };
 
 SS_MUST_USE

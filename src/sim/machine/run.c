@@ -66,7 +66,10 @@ static int64_t network_transfer_time(const struct ss_sim_plan *plan, uint32_t ch
 		bytes *= (count - 1) / count;
 	ns = ss_sim_timing.network_base + ss_sim_timing.network_hop * network_hops(ranks.count);
 	ns += plan->link_latency_ns + (int64_t)(bytes * 1e9 / network_bus_rate(plan, &ranks));
-	return ss_sim_scale(ns, permille, ss_sim_ppm(random, NETWORK_DEVIATION_PPM));
+	return ss_sim_scale(ns, permille,
+			    ss_sim_ppm(random, NETWORK_DEVIATION_PPM) +
+				    ss_sim_run_ppm(plan->seed, plan->run_noise_ppm,
+						   SS_SIM_NOISE_NETWORK));
 }
 
 /* --- collectives ---------------------------------------------------------------- */

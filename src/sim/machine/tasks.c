@@ -54,12 +54,12 @@ int64_t ss_sim_host_time(struct ss_sim_rank *rank, int64_t cost_ns, uint32_t key
 {
 	const struct ss_sim_plan *plan = rank->plan;
 	uint32_t permille = ss_sim_odd_permille(rank, &plan->slow_host);
-	int64_t ppm = 0;
+	int64_t ppm = rank->host_ppm;
 
 	if (key)
-		ppm = ss_sim_ppm(ss_sim_random(plan->seed, rank->rank, rank->step, key,
-					       SS_SIM_NOISE_HOST),
-				 HOST_DEVIATION_PPM);
+		ppm += ss_sim_ppm(ss_sim_random(plan->seed, rank->rank, rank->step, key,
+						SS_SIM_NOISE_HOST),
+				  HOST_DEVIATION_PPM);
 	if (plan->host_permille != 1000)
 		permille = permille * plan->host_permille / 1000;
 	cost_ns = ss_sim_scale(cost_ns, permille, ppm);
