@@ -45,6 +45,15 @@ static bool output_is_merged(const char *path, struct ss_memory *memory)
 	return is_merged;
 }
 
+/* Whether it is the JSON beside a pack, which is read in its place. */
+static bool output_is_original(const char *pack, const struct stat *file, struct ss_arena *arena)
+{
+	const char *original = ss_find_is_pack(pack) ? ss_find_original(pack, arena) : NULL;
+	struct stat info;
+
+	return original && stat(original, &info) == 0 && is_same_file(&info, file);
+}
+
 /* Fails if one of these paths, or a file in one of these folders, is the given file. */
 static enum ss_status refuse_same(const char *const *paths, size_t count, const char *path,
 				  const struct stat *file, bool *left_out, struct ss_arena *arena,
@@ -66,7 +75,7 @@ static enum ss_status refuse_same(const char *const *paths, size_t count, const 
 		else if (is_same_file(&info, file) && left_out && found.items[i].from_folder &&
 			 output_is_merged(input, arena->memory))
 			*left_out = true;
-		else if (is_same_file(&info, file))
+		else if (is_same_file(&info, file) || output_is_original(input, file, arena))
 			status = ss_fail(err, SS_ERR_USAGE,
 					 "the output '%s' is also an input (%s): choose another "
 					 "name",

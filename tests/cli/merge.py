@@ -223,6 +223,35 @@ def check_again(folder):
         out.unlink()
 
 
+def check_packs(folder):
+    """Packs are merged as the JSON beside them, which is never the output."""
+    out, text = merged([folder], folder.parent, "whole.json")
+    whole = out.read_bytes()
+    check(run("pack", folder).returncode == FINE, "no packs")
+    packs = sorted(folder.glob("*.stepscope"))
+    check(len(packs) > 1, packs)
+    for paths in ([folder], packs):
+        again, said_of_packs = merged(paths, folder.parent, "whole.json")
+        check(again.read_bytes() == whole, "packs are merged as something else")
+        check(text in said_of_packs or paths == [folder], said_of_packs, text)
+    for paths in ([folder], packs, packs[:1]):
+        saved = folder / "rank0.json.gz"
+        text = said(run("merge", *paths, "-o", saved), USAGE)
+        check("is also an input" in text, text)
+    # the JSON has changed: the pack is not its pack any more
+    moved = folder / "rank0.moved"
+    saved.rename(moved)
+    shutil.copy(folder / "rank1.json.gz", saved)
+    with open(saved, "ab") as file:
+        file.write(b"\0")
+    text = said(run("merge", *packs, "-o", folder / "x.json"), USAGE)
+    check("is not beside it, or has changed" in text and not (folder / "x.json").exists(), text)
+    moved.rename(saved)
+    for pack in packs:
+        pack.unlink()
+    out.unlink()
+
+
 def said(result, code):
     check(result.returncode == code, result.returncode, result.stderr, result.stdout)
     check(result.stderr.startswith("stepscope merge: ") and result.stderr.count("\n") == 1,
@@ -241,10 +270,10 @@ def check_refusals(folder):
     check(run("pack", trace, "-o", made).returncode == FINE, "no pack")
     check(run("digest", trace, "-o", made).returncode == FINE, "no digest")
     before = sorted(folder.rglob("*"))
-    for one, what in (("rank0.stepscope", f"'{made}/rank0.stepscope'"),
-                      ("rank0.digest", f"the digest of '{trace}'")):
+    for one, what in (("rank0.stepscope", f"'{made}/rank0.stepscope': the JSON trace that it was "),
+                      ("rank0.digest", f"the digest of '{trace}': only JSON traces can be merged")):
         text = said(run("merge", made / one, "-o", folder / "x.json"), USAGE)
-        check(f"cannot merge {what}: only JSON traces can be merged" in text, text)
+        check(f"cannot merge {what}" in text, text)
     check("folder" in said(run("merge"), USAGE), "no paths")
     said(run("merge", folder / "none", "-o", folder / "x.json"), FAILED)
     said(run("merge", folder / "no such file", "-o", folder / "x.json"), FAILED)
@@ -297,6 +326,7 @@ def main():
         simulated = check_simulated(folder)
         check_job(simulated, folder / "out")
         check_again(simulated)
+        check_packs(simulated)
         jobs = [TRACES / job for job in JOBS if (TRACES / job).is_dir()]
         for job in jobs:
             check_job(job, folder / "out")

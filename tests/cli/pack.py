@@ -100,9 +100,9 @@ def refuse_packs(job):
     check("; equal to the trace" in run("pack", "--force", job / "rank0.json.gz").stdout,
           "not replaced")
     check((job / "rank0.stepscope").read_bytes() == before, "packing twice gives two packs")
-    check("only JSON traces can be merged" in
-          run("merge", job / "rank0.stepscope", "-o", job / "m.json", code=USAGE).stderr,
-          "a pack was merged")
+    check("is also an input" in
+          run("merge", job / "rank0.stepscope", "-o", job / "rank0.json.gz", code=USAGE).stderr,
+          "what it was made from was replaced")
     check(not (job / "m.json").exists() and not list(job.glob("*.part")), names(job))
     run("pack", code=USAGE)
     run("pack", job / "nothing", code=FAILED)

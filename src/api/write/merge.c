@@ -56,22 +56,47 @@ static int64_t merge_first_moment(const struct ss_joined *joined)
 	return zero_ns;
 }
 
-/* Refuses what has no events to copy, or has them in another format. */
-static enum ss_status writing_check_format(const char *verb, struct ss_source *source,
-					   const char *path, struct ss_error *err)
+/* Opens a file; `is_derived`: it is no JSON, but was made from one. */
+static enum ss_status writing_open(const char *verb, const char *path, struct ss_redactor *redactor,
+				   struct ss_memory *memory, struct ss_source **out,
+				   bool *is_derived, struct ss_error *err)
 {
 	const struct ss_input_format *format;
 	const char *next;
 	size_t length;
 
-	SS_TRY(ss_source_peek(source, &next, &length, err));
+	*is_derived = false;
+	SS_TRY(ss_job_open_source(&(struct ss_path){ .path = path }, false, redactor, memory, out,
+				  err));
+	SS_TRY(ss_source_peek(*out, &next, &length, err));
 	format = ss_trace_format_of(next, length);
-	if (format && format->is_json)
+	*is_derived = format && format->is_derived;
+	if ((format && format->is_json) || *is_derived)
 		return SS_OK;
 	return ss_fail(err, SS_ERR_USAGE,
-		       "cannot %s '%s': only JSON traces can be %sd, compressed or not%s", verb,
-		       path, verb,
-		       format && format->is_derived ? "; pass the trace it was made from" : "");
+		       "cannot %s '%s': only JSON traces can be %sd, compressed or not", verb, path,
+		       verb);
+}
+
+/* Opens the JSON beside a pack that it was made from. */
+static enum ss_status writing_open_original(const char *verb, const char *path,
+					    struct ss_redactor *redactor, struct ss_memory *memory,
+					    struct ss_source **out, struct ss_error *err)
+{
+	SS_SCRATCH(arena, memory);
+	const char *original = ss_find_original(path, &arena);
+	bool is_derived = true;
+
+	ss_source_close(*out);
+	*out = NULL;
+	if (original)
+		SS_TRY(writing_open(verb, original, redactor, memory, out, &is_derived, err));
+	return !is_derived ? SS_OK
+			   : ss_fail(err, SS_ERR_USAGE,
+				     "cannot %s '%s': the JSON trace that it was made from is not "
+				     "beside it, or has changed; 'stepscope export --perfetto' "
+				     "writes packs, too",
+				     verb, path);
 }
 
 enum ss_status ss_writing_reopen(const char *verb, const char *title, const char *path,
@@ -80,6 +105,7 @@ enum ss_status ss_writing_reopen(const char *verb, const char *title, const char
 				 struct ss_error *err)
 {
 	enum ss_status status;
+	bool is_derived;
 
 	*out = NULL;
 	if (!path)
@@ -89,12 +115,11 @@ enum ss_status ss_writing_reopen(const char *verb, const char *title, const char
 	if (strcmp(path, "-") == 0)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "cannot %s standard input: it cannot be read a second time", verb);
-	status = ss_job_open_source(&(struct ss_path){ .path = path }, false, redactor, memory, out,
-				    err);
-	if (status == SS_OK)
-		status = writing_check_format(verb, *out, path, err);
+	status = writing_open(verb, path, redactor, memory, out, &is_derived, err);
 	if (status == SS_OK)
 		status = ss_source_is_same(*out, stamp, path, err);
+	if (status == SS_OK && is_derived)
+		status = writing_open_original(verb, path, redactor, memory, out, err);
 	if (status != SS_OK) {
 		ss_source_close(*out);
 		*out = NULL;

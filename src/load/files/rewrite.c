@@ -5,6 +5,7 @@
 #include "load/files/rewrite.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/intern.h"
@@ -94,21 +95,27 @@ static bool rewrite_pid(struct event_rewriter *rewriter, const struct ss_json_sp
 		return false;
 	if (id >= PIDS_MAX)
 		id = PIDS_MAX - 1;
-	ss_text_addf(&rewriter->out, "%" PRIu64,
-		     ((uint64_t)rewriter->rewrite->number + 1) * PIDS_MAX + id);
+	ss_text_add_int(&rewriter->out, ((int64_t)rewriter->rewrite->number + 1) * PIDS_MAX + id);
 	return true;
 }
 
 static bool rewrite_time(struct event_rewriter *rewriter, const struct ss_json_span *value)
 {
 	int64_t file_ns, moved_ns;
+	char decimals[4] = { '.' };
+	int part;
 
 	if (!ss_number_ns(value->text, value->length, &file_ns))
 		return false;
 	moved_ns = rewriter->rewrite->align(rewriter->rewrite->align_context, file_ns);
-	ss_text_addf(&rewriter->out, "%s%" PRId64 ".%03d",
-		     moved_ns < 0 && moved_ns > -1000 ? "-" : "", moved_ns / 1000,
-		     (int)(moved_ns < 0 ? -(moved_ns % 1000) : moved_ns % 1000));
+	if (moved_ns < 0 && moved_ns > -1000)
+		ss_text_add(&rewriter->out, "-", 1);
+	ss_text_add_int(&rewriter->out, moved_ns / 1000);
+	part = (int)llabs(moved_ns % 1000);
+	decimals[1] = (char)('0' + part / 100);
+	decimals[2] = (char)('0' + part / 10 % 10);
+	decimals[3] = (char)('0' + part % 10);
+	ss_text_add(&rewriter->out, decimals, sizeof(decimals));
 	return true;
 }
 
@@ -127,8 +134,8 @@ static void rewrite_id(struct event_rewriter *rewriter, const struct ss_json_spa
 	 * text
 	 */
 	if (digits && id < (uint64_t)1 << ID_BITS) {
-		ss_text_addf(&rewriter->out, "%" PRIu64,
-			     id + ((uint64_t)rewriter->rewrite->number << ID_BITS));
+		ss_text_add_int(&rewriter->out,
+				(int64_t)(id + ((uint64_t)rewriter->rewrite->number << ID_BITS)));
 		return;
 	}
 	ss_text_addf(&rewriter->out, "\"%s ", rewriter->rewrite->title);
