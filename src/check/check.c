@@ -41,7 +41,6 @@ static bool check_give_reason(struct ss_check *check, struct ss_arena *arena, co
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
 	check->reason = ss_arena_copy(arena, text, strlen(text));
-	check->compared = SS_VERDICT_INCONCLUSIVE;
 	return check->reason;
 }
 
@@ -83,14 +82,29 @@ static bool check_compare_jobs(struct ss_check *check, const struct ss_check_run
 	return true;
 }
 
-static uint32_t check_least_steps(const struct ss_check *check)
+/* What would make an inconclusive comparison certain. False: no memory. */
+static bool check_explain_noise(struct ss_check *check, struct ss_arena *arena)
 {
-	uint32_t least = check->after.steps.count;
+	const struct ss_noise *noise = &check->noise;
+	const char *plural = noise->runs == 1 ? "" : "s";
 
-	for (uint32_t i = 0; i < check->before_count; i++)
-		if (check->before[i].steps.count < least)
-			least = check->before[i].steps.count;
-	return least;
+	if (fabs(noise->mean.change) <= noise->mean.steps_half)
+		return check_give_reason(
+			check, arena,
+			"the steps of the baseline vary: ±%.1f %% hides a change "
+			"of %.3g %%; record more steps, or give more baseline runs",
+			100 * noise->mean.steps_half, 100 * noise->threshold);
+	if (noise->runs_needed)
+		return check_give_reason(check, arena,
+					 "equal runs may differ by ±%.1f %%, as far as %" PRIu32
+					 " baseline run%s show%s; with %" PRIu32
+					 " that differ as much this change would be certain",
+					 100 * noise->mean.half, noise->runs, plural,
+					 *plural ? "" : "s", noise->runs_needed);
+	return check_give_reason(check, arena,
+				 "equal runs of this job differ by ±%.1f %%, and more baseline "
+				 "runs hardly change that; repeat the run",
+				 100 * noise->mean.half);
 }
 
 /* Compares the steps, and says why if that is inconclusive. False: no memory. */
@@ -98,29 +112,23 @@ static bool check_compare_steps(struct ss_check *check, double threshold, struct
 {
 	struct ss_noise_run *before = SS_ARENA_NEW(arena, struct ss_noise_run, check->before_count);
 	struct ss_noise *noise = &check->noise;
-	uint32_t least = check_least_steps(check);
 
 	if (!before)
 		return false;
 	for (uint32_t i = 0; i < check->before_count; i++)
 		before[i] = check->before[i].steps;
 	if (!ss_noise_judge(noise, before, check->before_count, &check->after.steps, threshold,
-			    arena->memory))
+			    &check->history, arena->memory))
 		return false;
 	check->compared = noise->verdict;
-	if (least < SS_NOISE_STEPS_MIN)
+	if (noise->steps_least < SS_NOISE_STEPS_MIN)
 		return check_give_reason(check, arena,
 					 "a run with %" PRIu32
 					 " complete step%s shows no noise; record "
 					 "at least %d steps",
-					 least, least == 1 ? "" : "s", SS_NOISE_STEPS_MIN);
-	if (noise->verdict == SS_VERDICT_INCONCLUSIVE)
-		return check_give_reason(
-			check, arena,
-			"the noise of the baseline is ±%.1f %%: it hides a change of "
-			"%.3g %%; record more steps, or give several baseline runs",
-			100 * noise->mean.half, 100 * threshold);
-	return true;
+					 noise->steps_least, noise->steps_least == 1 ? "" : "s",
+					 SS_NOISE_STEPS_MIN);
+	return noise->verdict != SS_VERDICT_INCONCLUSIVE || check_explain_noise(check, arena);
 }
 
 /*
@@ -129,16 +137,113 @@ static bool check_compare_steps(struct ss_check *check, double threshold, struct
  */
 static bool check_doubt_single_steps(struct ss_check *check, struct ss_arena *arena)
 {
-	const struct ss_noise *noise = &check->noise;
+	struct ss_noise *noise = &check->noise;
 
-	if (check->compared != SS_VERDICT_REGRESSION || check->has_cause ||
+	if (noise->by_steps != SS_VERDICT_REGRESSION || check->has_cause ||
 	    noise->typical.change >= noise->threshold)
 		return true;
+	noise->by_steps = check->compared = SS_VERDICT_INCONCLUSIVE;
 	return check_give_reason(
 		check, arena,
 		"single steps are longer, the typical step is not (%+.1f %%), and no "
 		"finding explains them; record more steps",
 		100 * noise->typical.change);
+}
+
+/* A finding that came or went: noise makes its cost some percent larger, not twice as large. */
+#define FINDING_RATIO 2
+
+/* Findings that explain less of a change leave open where the rest is from. */
+#define EXPLAINED_SHARE 0.5
+
+/* Of a change that a slower machine has a part in, what the program changed is this much. */
+#define EXPLAINED_SHARE_MIN 0.25
+
+/* What findings explain of the change, each at least the threshold of the step. */
+static double check_sum_findings(const struct ss_check *check, const struct ss_check_change **most)
+{
+	const struct ss_noise_figure *step = &check->noise.mean;
+	double sum = 0, sign = step->change > 0 ? 1 : -1;
+
+	*most = NULL;
+	for (uint32_t i = 0; i < check->finding_count; i++) {
+		const struct ss_check_change *finding = &check->findings[i];
+		double less = fmin(finding->before_ns, finding->after_ns);
+		double more = fmax(finding->before_ns, finding->after_ns);
+
+		if (finding->is_rest || finding->is_timeless || more < FINDING_RATIO * less ||
+		    sign * (finding->after_ns - finding->before_ns) <
+			    check->noise.threshold * step->before_ns)
+			continue;
+		sum += more - less;
+		if (!*most)
+			*most = finding;
+	}
+	return sum;
+}
+
+/*
+ * Trusts findings where the noise leaves a change open: equal runs are some percent longer in all
+ * that they do, but no cause comes or goes with that. False: no memory.
+ */
+static bool check_trust_findings(struct ss_check *check, struct ss_arena *arena)
+{
+	const struct ss_noise_figure *step = &check->noise.mean;
+	double change_ns = fabs(step->after_ns - step->before_ns);
+	const struct ss_check_change *most;
+	double explained_ns = check_sum_findings(check, &most);
+
+	if (explained_ns < EXPLAINED_SHARE * change_ns)
+		return true;
+	check->decided_by = "findings";
+	return check_give_reason(
+		check, arena,
+		"the noise (±%.1f %%) alone leaves this open, but %s costs %s, and "
+		"that is %.0f %% of the change",
+		100 * step->half, most->name, most->after_ns > most->before_ns ? "more" : "less",
+		100 * fmin(1, explained_ns / change_ns));
+}
+
+/* Likewise operators that are called more or less often. False: no memory. */
+static bool check_trust_operators(struct ss_check *check, struct ss_arena *arena)
+{
+	const struct ss_noise_figure *step = &check->noise.mean;
+	double change_ns = step->after_ns - step->before_ns, rest_ns;
+	const char *what = check->after.on_device ? "kernels" : "operators";
+	struct ss_check_operators found;
+
+	if (!ss_check_measure_operators(&found, check, arena))
+		return false;
+	/* what all operators changed is not the program's to explain */
+	rest_ns = change_ns - found.all_share * step->before_ns;
+	if (!found.most || found.beyond_ns / change_ns < EXPLAINED_SHARE_MIN ||
+	    found.beyond_ns / rest_ns < EXPLAINED_SHARE ||
+	    fabs(found.beyond_ns) < check->noise.threshold * step->before_ns)
+		return true;
+	check->decided_by = "operators";
+	return check_give_reason(
+		check, arena,
+		"the noise (±%.1f %%) alone leaves this open, but %s that are called "
+		"more or less often explain %.0f %% of the change, most of all "
+		"%.100s: %.0f -> %.0f calls, %.2f -> %.2f ms",
+		100 * step->half, what, 100 * fmin(1, found.beyond_ns / change_ns), found.most,
+		found.most_before.calls, found.most_after.calls, found.most_before.ns / 1e6,
+		found.most_after.ns / 1e6);
+}
+
+/* Looks at what the runs consist of where the lengths of their steps decide nothing. */
+static bool check_trust_contents(struct ss_check *check, struct ss_arena *arena)
+{
+	double change = check->noise.mean.change;
+
+	if (check->compared != SS_VERDICT_INCONCLUSIVE || fabs(change) < check->noise.threshold)
+		return true;
+	if (!check_trust_findings(check, arena) ||
+	    (!check->decided_by && !check_trust_operators(check, arena)))
+		return false;
+	if (check->decided_by)
+		check->compared = change > 0 ? SS_VERDICT_REGRESSION : SS_VERDICT_IMPROVEMENT;
+	return true;
 }
 
 enum ss_status ss_check_compare(struct ss_check *check, double threshold, struct ss_arena *arena,
@@ -151,13 +256,14 @@ enum ss_status ss_check_compare(struct ss_check *check, double threshold, struct
 	for (uint32_t i = 0; i < check->before_count && is_fine && !check->reason; i++)
 		is_fine = check_compare_jobs(check, &check->before[i], arena);
 	check->is_other_job = check->reason;
+	check->compared = SS_VERDICT_INCONCLUSIVE;
 	if (is_fine && check->has_baseline && !check->reason)
 		is_fine = check_compare_steps(check, threshold, arena);
 	if (!is_fine)
 		return ss_fail_memory(err, "the comparison");
 	if (check->has_baseline && check->noise.mean.before_ns > 0) {
 		SS_TRY(ss_check_find_changes(check, arena, err));
-		if (!check_doubt_single_steps(check, arena))
+		if (!check_doubt_single_steps(check, arena) || !check_trust_contents(check, arena))
 			return ss_fail_memory(err, "the comparison");
 	}
 	return SS_OK;
@@ -209,28 +315,31 @@ enum ss_status ss_check_choose_level(struct ss_check *check, struct ss_check_run
 				     double threshold, struct ss_arena *arena, struct ss_error *err)
 {
 	struct ss_change_points found;
-	uint32_t kept = 0, first;
+	uint32_t kept = 0, first = 0;
+	struct ss_noise_run *steps;
 	double *medians;
 
 	for (uint32_t i = 0; i < check->before_count; i++)
 		if (check_run_is_alike(&runs[i], &check->after))
 			runs[kept++] = runs[i];
 	check->before_count = kept ? kept : check->before_count;
-	if (!SS_ALLOC(arena, medians, kept + 1))
+	if (!SS_ALLOC(arena, medians, kept + 1) || !SS_ALLOC(arena, steps, kept + 1))
 		return ss_fail_memory(err, "the series");
 	for (uint32_t i = 0; i < kept; i++) {
-		double *steps = SS_ARENA_NEW(arena, double, runs[i].steps.count);
+		double *sorted = SS_ARENA_NEW(arena, double, runs[i].steps.count);
 
-		if (!steps)
+		if (!sorted)
 			return ss_fail_memory(err, "the series");
-		memcpy(steps, runs[i].steps.steps, runs[i].steps.count * sizeof(*steps));
-		medians[i] = ss_median_double(steps, runs[i].steps.count);
+		steps[i] = runs[i].steps;
+		memcpy(sorted, steps[i].steps, steps[i].count * sizeof(*sorted));
+		medians[i] = ss_median_double(sorted, steps[i].count);
 	}
 	if (!ss_change_points_find(&found, medians, kept, threshold, arena))
 		return ss_fail_memory(err, "the series");
 	if (!found.count)
 		return SS_OK;
-	first = found.items[found.count - 1].at;
+	for (uint32_t i = 0; i < found.count; first = found.items[i++].at)
+		ss_noise_history_add(&check->history, &steps[first], found.items[i].at - first);
 	if (!check_add_level_note(check, &found.items[found.count - 1], arena))
 		return ss_fail_memory(err, "the series");
 	memmove(runs, runs + first, (kept - first) * sizeof(*runs));

@@ -75,6 +75,7 @@ bool ss_condition_evaluate(struct ss_condition *condition, const struct ss_table
 struct ss_check_item {
 	const char *name;
 	double ns;
+	double calls; /* per step; 0: not counted */
 };
 
 struct ss_check_items {
@@ -151,15 +152,18 @@ struct ss_check {
 	bool has_baseline;
 	/* of the comparison alone: */
 	enum ss_check_verdict compared;
-	const char *reason; /* why that is inconclusive: a sentence; NULL: it is not */
+	/* why that is inconclusive, or what decided although equal runs may differ that much */
+	const char *reason; /* a sentence; NULL: none is needed */
 	bool is_other_job;  /* and it is because the runs cannot be compared */
 	struct ss_noise noise;
+	struct ss_noise_history history; /* of earlier levels of the baseline */
 	struct ss_check_run after;
 	const struct ss_check_run *before; /* runs of the baseline */
 	uint32_t before_count;
 	struct ss_check_change changes[SS_CHECK_CHANGES_MAX]; /* the cause first */
 	uint32_t change_count;
-	bool has_cause;                   /* the first change explains the verdict */
+	bool has_cause;         /* the first change explains the verdict */
+	const char *decided_by; /* "findings" or "operators"; NULL: the steps and their noise */
 	struct ss_check_change *findings; /* of all runs, by how much they changed */
 	uint32_t finding_count;
 	struct ss_condition *conditions;
@@ -191,6 +195,20 @@ void ss_check_conclude(struct ss_check *check);
 SS_MUST_USE
 enum ss_status ss_check_find_changes(struct ss_check *check, struct ss_arena *arena,
 				     struct ss_error *err);
+
+/* operators.c: those (or kernels) that are called more or less often; times per step of a rank. */
+struct ss_check_operators {
+	double all_share; /* by which all others changed: the machine's part */
+	double beyond_ns; /* by which these changed beyond that: the program's part */
+	const char
+		*most; /* the one that changed most; NULL: none, or too few are left to compare */
+	struct ss_check_item most_before, most_after;
+};
+
+/* False: no memory. */
+SS_MUST_USE
+bool ss_check_measure_operators(struct ss_check_operators *out, const struct ss_check *check,
+				struct ss_arena *arena);
 
 /* --- a run in one row ------------------------------------------------------------------------
  *

@@ -62,6 +62,12 @@ static bool check_measure_steps(struct ss_check_run *out, const struct ss_job *j
 
 SS_COMPARATOR(check_item_compare_name, struct ss_check_item, SS_ORDERED(strcmp, name))
 
+static void check_item_add(struct ss_check_item *item, const struct ss_check_item *other)
+{
+	item->ns += other->ns;
+	item->calls += other->calls;
+}
+
 /* Sorts the items, adds up those of one name, divides by the steps and copies the names. */
 static bool check_items_finish(struct ss_check_items *list, double steps, struct ss_arena *arena)
 {
@@ -72,13 +78,14 @@ static bool check_items_finish(struct ss_check_items *list, double steps, struct
 		struct ss_check_item *last = used ? &list->items[used - 1] : NULL;
 
 		if (last && strcmp(last->name, list->items[i].name) == 0)
-			last->ns += list->items[i].ns;
+			check_item_add(last, &list->items[i]);
 		else
 			list->items[used++] = list->items[i];
 	}
 	list->count = used;
 	for (uint32_t i = 0; i < used; i++) {
 		list->items[i].ns /= steps > 0 ? steps : 1;
+		list->items[i].calls /= steps > 0 ? steps : 1;
 		list->items[i].name = measure_copy_text(arena, list->items[i].name);
 		if (!list->items[i].name)
 			return false;
@@ -103,7 +110,7 @@ static bool check_measure_kernels(struct ss_check_run *out, const struct ss_job 
 		for (uint32_t k = 0; k < rank->kernel_count; k++)
 			list->items[list->count++] = (struct ss_check_item){
 				ss_strings_text(&rank->texts, rank->kernels[k].name),
-				(double)rank->kernels[k].total_ns
+				(double)rank->kernels[k].total_ns, (double)rank->kernels[k].calls
 			};
 		for (uint32_t k = 0; k < rank->kernel_count; k++)
 			out->calls += (double)rank->kernels[k].calls / steps;
@@ -134,7 +141,8 @@ static bool check_measure_collectives(struct ss_check_run *out, const struct ss_
 	for (int kind = 0; kind < SS_COLLECTIVE_KINDS; kind++)
 		if (sums[kind] > 0)
 			list->items[list->count++] = (struct ss_check_item){
-				ss_collective_kind_name((enum ss_collective_kind)kind), sums[kind]
+				.name = ss_collective_kind_name((enum ss_collective_kind)kind),
+				.ns = sums[kind]
 			};
 	return check_items_finish(list, steps, arena);
 }
@@ -150,8 +158,8 @@ static bool check_measure_modules(struct ss_check_run *out, const struct ss_job 
 		return false;
 	for (uint32_t i = 0; rank && i < rank->module_count; i++)
 		list->items[list->count++] = (struct ss_check_item){
-			ss_strings_text(&rank->texts, rank->modules[i].name),
-			(double)rank->modules[i].total_ns
+			.name = ss_strings_text(&rank->texts, rank->modules[i].name),
+			.ns = (double)rank->modules[i].total_ns
 		};
 	return check_items_finish(list, 1, arena);
 }
@@ -240,6 +248,9 @@ static const struct ss_column summary_columns[] = {
 	  "change of the mean step, in percent of the baseline's; needs --against", 0 },
 	{ "noise_percent", SS_COLUMN_PERCENT,
 	  "half width of the interval of equal runs, in percent of the mean step; needs --against",
+	  0 },
+	{ "visible_percent", SS_COLUMN_PERCENT,
+	  "smallest change that 9 of 10 checks find, in percent of the mean step; needs --against",
 	  0 },
 	{ "gpu_busy_percent", SS_COLUMN_PERCENT, "time with work on the GPU, of the steps", 0 },
 	{ "compute_percent", SS_COLUMN_PERCENT, "time with compute kernels, of the steps", 0 },
@@ -381,8 +392,9 @@ void ss_check_summary_fill(const struct ss_check *check, struct ss_table *table)
 	if (check->has_baseline && check->noise.mean.before_ns > 0) {
 		ss_row_number(table, 100 * check->noise.mean.change);
 		ss_row_number(table, 100 * check->noise.mean.half);
+		ss_row_number(table, 100 * check->noise.mean.visible);
 	} else {
-		ss_row_nulls(table, 2);
+		ss_row_nulls(table, 3);
 	}
 	summary_add_gpu(&check->diagnosis->gpu, table);
 	summary_add_findings(check, table);

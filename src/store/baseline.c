@@ -183,8 +183,8 @@ static bool baseline_take_step(struct baseline_reading *reading, const struct ss
 static bool take_item(struct baseline_reading *reading, struct ss_check_items *list,
 		      const struct ss_table *table, uint32_t row)
 {
-	struct ss_check_item item = { baseline_text_cell(reading, table, row, 1),
-				      (double)ss_table_int(table, row, 2) };
+	struct ss_check_item item = { .name = baseline_text_cell(reading, table, row, 1),
+				      .ns = (double)ss_table_int(table, row, 2) };
 
 	list->items = baseline_grow_list(reading->arena, list->items, list->count, sizeof(item));
 	if (!list->items || !item.name)

@@ -127,9 +127,11 @@ static void test_cause(void **state)
 /* Kernels of all runs by name; one that a run lacks is 0 there; small changes are left out. */
 static void test_kernels(void **state)
 {
-	struct ss_check_item first[] = { { "add", 5000 }, { "gemm", 30000 } };
-	struct ss_check_item second[] = { { "gemm", 50000 }, { "relu", 9000 } };
-	struct ss_check_item after[] = { { "add", 1000 }, { "gemm", 20000 }, { "new", 90000 } };
+	struct ss_check_item first[] = { { "add", 5000, 1 }, { "gemm", 30000, 1 } };
+	struct ss_check_item second[] = { { "gemm", 50000, 1 }, { "relu", 9000, 1 } };
+	struct ss_check_item after[] = { { "add", 1000, 1 },
+					 { "gemm", 20000, 1 },
+					 { "new", 90000, 1 } };
 	struct compared compared;
 
 	(void)state;
@@ -141,6 +143,60 @@ static void test_kernels(void **state)
 	assert_int_equal(compared.check.compared, SS_VERDICT_IMPROVEMENT);
 	/* add shrinks by 1,500: less than 0.2 % of the step */
 	check_changes(&compared.check, "kernel gemm 40000>20000, kernel relu 4500>0");
+	ss_arena_release(&compared.arena);
+}
+
+/*
+ * One baseline run does not show that 4 % is no noise; a finding that came, or operators that are
+ * called more often, do.
+ */
+static void test_contents_decide(void **state)
+{
+	static const char *const names[] = { "a", "b", "c", "d", "e", "f",
+					     "g", "h", "i", "j", "k", "l" };
+	struct ss_check_finding waits[] = { { &input, "waits", 30000, true, false, 0 } };
+	struct ss_check_item before[12], after[12];
+	struct compared compared;
+
+	(void)state;
+	for (int i = 0; i < 12; i++) {
+		before[i] = (struct ss_check_item){ names[i], 50000, 10 };
+		after[i] = (struct ss_check_item){ names[i], 51000, 10 };
+	}
+	compared_open(&compared, 1.04e6);
+	compared.check.before_count = 1;
+	compared_run(&compared);
+	assert_int_equal(compared.check.compared, SS_VERDICT_INCONCLUSIVE);
+	assert_non_null(strstr(compared.check.reason, "as far as 1 baseline run shows; with 3 "));
+	/* a slower machine: all operators take longer */
+	compared.before[0].kernels = (struct ss_check_items){ before, 12 };
+	compared.check.after.kernels = (struct ss_check_items){ after, 12 };
+	compared_run(&compared);
+	assert_null(compared.check.decided_by);
+	assert_int_equal(compared.check.compared, SS_VERDICT_INCONCLUSIVE);
+	/* it takes longer than the others, and is called as often: that happens */
+	after[3].ns = 90000;
+	compared_run(&compared);
+	assert_null(compared.check.decided_by);
+	after[3].calls = 18;
+	compared.check.reason = NULL;
+	compared_run(&compared);
+	assert_string_equal(compared.check.decided_by, "operators");
+	assert_int_equal(compared.check.compared, SS_VERDICT_REGRESSION);
+	assert_non_null(strstr(compared.check.reason, "d: 10 -> 18 calls, 0.05 -> 0.09 ms"));
+	after[3].ns = 51000;
+	/* too little, then enough */
+	compared.check.after.findings = waits;
+	compared.check.after.finding_count = 1;
+	waits[0].cost_ns = 15000;
+	compared.check.decided_by = compared.check.reason = NULL;
+	compared_run(&compared);
+	assert_null(compared.check.decided_by);
+	waits[0].cost_ns = 30000;
+	compared.check.reason = NULL;
+	compared_run(&compared);
+	assert_string_equal(compared.check.decided_by, "findings");
+	assert_non_null(strstr(compared.check.reason, "input-stall costs more, and that is 75 %"));
 	ss_arena_release(&compared.arena);
 }
 
@@ -156,8 +212,8 @@ static void check_reason(struct compared *compared, const char *reason)
 /* Other jobs are no baseline. */
 static void test_other_jobs(void **state)
 {
-	struct ss_check_item a[] = { { "a", 1 }, { "b", 1 }, { "c", 1 } };
-	struct ss_check_item b[] = { { "a", 1 }, { "d", 1 }, { "e", 1 } };
+	struct ss_check_item a[] = { { "a", 1, 1 }, { "b", 1, 1 }, { "c", 1, 1 } };
+	struct ss_check_item b[] = { { "a", 1, 1 }, { "d", 1, 1 }, { "e", 1, 1 } };
 	struct compared compared;
 
 	(void)state;
@@ -185,7 +241,7 @@ static void test_other_jobs(void **state)
 /* Half of the modules are enough, and runs that do not record them are compared. */
 static void test_same_jobs(void **state)
 {
-	struct ss_check_item a[] = { { "a", 1 }, { "b", 1 }, { "c", 1 } };
+	struct ss_check_item a[] = { { "a", 1, 1 }, { "b", 1, 1 }, { "c", 1, 1 } };
 	struct compared compared;
 
 	(void)state;
@@ -278,6 +334,10 @@ static void test_level(void **state)
 	assert_null(runs[2].device);
 	assert_string_equal(compared.check.series_note, "the median step changed by +10.0 % at run "
 							"slower; the 4 earlier runs are left out");
+	/* 4 runs of the earlier level, 5 of this one: 7 degrees of freedom */
+	assert_int_equal(compared.check.history.freedom, 3);
+	compared_run(&compared);
+	assert_int_equal(compared.check.noise.freedom, 7);
 	ss_arena_release(&compared.arena);
 }
 
@@ -287,7 +347,7 @@ int main(void)
 		cmocka_unit_test(test_findings),  cmocka_unit_test(test_cause),
 		cmocka_unit_test(test_kernels),   cmocka_unit_test(test_other_jobs),
 		cmocka_unit_test(test_same_jobs), cmocka_unit_test(test_conclusion),
-		cmocka_unit_test(test_level),
+		cmocka_unit_test(test_level),     cmocka_unit_test(test_contents_decide),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,7 +158,8 @@ def runs(job):
 def verdicts(job):
     said = job.check(3, "slow", "--against", "fast").stdout
     assert said.startswith("Regression: the mean step takes ") and "sync-stall" in said
-    assert "Noise: ±" in said and "99 % confidence" in said
+    assert "Noise: ±" in said and "98 % confidence" in said
+    assert "can see changes of" in " ".join(said.split())
     assert max(map(len, said.splitlines())) <= 80
     assert job.check(0, "fast", "--against", "slow").stdout.startswith("Improvement: ")
     assert "ranks" in job.check(4, "two", "--against", "fast").stdout

@@ -25,15 +25,29 @@ static const struct {
 	  { { 100, 100, 101, 99, 100 } },
 	  0.02,
 	  SS_VERDICT_PASS },
-	{ "longer by 5 %",
+	{ "longer by 5 %: runs may differ that much",
 	  1,
 	  { { { 100, 101, 99, 100, 100, 100 } } },
 	  { { 105, 106, 104, 105, 105, 105 } },
 	  0.02,
+	  SS_VERDICT_INCONCLUSIVE },
+	{ "longer by 5 %, and three runs were alike",
+	  3,
+	  { { { 100, 101, 99, 100, 100, 100 } },
+	    { { 100, 101, 99, 100, 101, 100 } },
+	    { { 100, 100, 99, 100, 100, 100 } } },
+	  { { 105, 106, 104, 105, 105, 105 } },
+	  0.02,
 	  SS_VERDICT_REGRESSION },
-	{ "shorter by 5 %",
+	{ "longer by 9 %",
 	  1,
-	  { { { 105, 106, 104, 105, 105, 105 } } },
+	  { { { 100, 101, 99, 100, 100, 100 } } },
+	  { { 109, 110, 108, 109, 109, 109 } },
+	  0.02,
+	  SS_VERDICT_REGRESSION },
+	{ "shorter by 8 %",
+	  1,
+	  { { { 109, 110, 108, 109, 109, 109 } } },
 	  { { 100, 101, 99, 100, 100, 100 } },
 	  0.02,
 	  SS_VERDICT_IMPROVEMENT },
@@ -48,7 +62,7 @@ static const struct {
 	  { { { 100, 100.1, 99.9, 100, 100, 100 } } },
 	  { { 101.5, 101.6, 101.4, 101.5, 101.5, 101.5 } },
 	  0.01,
-	  SS_VERDICT_REGRESSION },
+	  SS_VERDICT_INCONCLUSIVE },
 	{ "noise that hides everything",
 	  1,
 	  { { { 100, 130, 80, 120, 90, 110 } } },
@@ -66,7 +80,7 @@ static const struct {
 	{ "a long step of the baseline: the median decides",
 	  1,
 	  { { { 100, 100, 100.2, 99.8, 180, 100, 100.1, 99.9 } } },
-	  { { 106, 106, 106.2, 105.8, 180, 106, 106.1, 105.9 } },
+	  { { 109, 109, 109.2, 108.8, 180, 109, 109.1, 108.9 } },
 	  0.02,
 	  SS_VERDICT_REGRESSION },
 	{ "the same long step in both",
@@ -84,7 +98,7 @@ static const struct {
 	{ "every second step is longer",
 	  1,
 	  { { { 100, 100, 100.2, 99.8, 100, 100, 100.1, 99.9 } } },
-	  { { 100, 110, 100, 110, 100, 110, 100, 110 } },
+	  { { 100, 120, 100, 120, 100, 120, 100, 120 } },
 	  0.02,
 	  SS_VERDICT_REGRESSION },
 	{ "runs that differ more than their steps",
@@ -96,9 +110,15 @@ static const struct {
 	{ "runs that are alike",
 	  3,
 	  { { { 100, 100, 100.1 } }, { { 100.2, 100, 100.1 } }, { { 99.9, 100, 100.1 } } },
-	  { { 103, 103, 103.1 } },
+	  { { 104, 104, 104.1 } },
 	  0.02,
 	  SS_VERDICT_REGRESSION },
+	{ "three steps, two of them alike by chance: no noise is known",
+	  1,
+	  { { { 100, 100.1, 140 } } },
+	  { { 125, 126, 127 } },
+	  0.02,
+	  SS_VERDICT_INCONCLUSIVE },
 };
 
 static struct ss_noise_run run_of(const struct series *series)
@@ -123,7 +143,7 @@ static void test_cases(void **state)
 		for (uint32_t k = 0; k < cases[i].runs; k++)
 			before[k] = run_of(&cases[i].before[k]);
 		assert_true(ss_noise_judge(&noise, before, cases[i].runs, &after,
-					   cases[i].threshold, &memory));
+					   cases[i].threshold, NULL, &memory));
 		support_check(noise.verdict == cases[i].verdict, cases[i].what,
 			      "%s: %.4f, noise %.4f; median %.4f, noise %.4f",
 			      ss_check_verdict_name(noise.verdict), noise.mean.change,
@@ -145,11 +165,110 @@ static void test_correlation(void **state)
 
 	(void)state;
 	ss_memory_init(&memory, 0);
-	assert_true(ss_noise_judge(&first, &a, 1, &a, 0.02, &memory));
-	assert_true(ss_noise_judge(&second, &b, 1, &b, 0.02, &memory));
+	assert_true(ss_noise_judge(&first, &a, 1, &a, 0.02, NULL, &memory));
+	assert_true(ss_noise_judge(&second, &b, 1, &b, 0.02, NULL, &memory));
 	assert_true(first.correlation > 0.5);
 	assert_true(second.correlation == 0);
-	assert_true(first.mean.half > 1.5 * second.mean.half);
+	assert_true(first.mean.steps_half > 1.5 * second.mean.steps_half);
+}
+
+/* --- many checks, by chance --------------------------------------------------------------- */
+
+#define CHECKS 4000
+#define RUNS 10
+
+static uint64_t chance = 20261118;
+
+/* About normal, with deviation 1. */
+static double draw(void)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 12; i++) {
+		chance = chance * 6364136223846793005u + 1442695040888963407u;
+		sum += (double)(chance >> 11) / 9007199254740992.0;
+	}
+	return sum - 6;
+}
+
+/* Five steps of a run that differs from others by `noise`. */
+static void draw_run(struct series *out, double mean, double noise)
+{
+	double run = mean * (1 + noise * draw());
+
+	for (int i = 0; i < 5; i++)
+		out->steps[i] = run * (1 + 0.005 * draw());
+}
+
+/* How often runs that changed by `change` are called slower, of 100. */
+static double count_slower(uint32_t runs, double noise, double change, double *visible)
+{
+	struct series before[RUNS], after;
+	struct ss_noise_run all[RUNS], own = { after.steps, 5 };
+	struct ss_noise found;
+	struct ss_memory memory;
+	uint32_t slower = 0;
+
+	ss_memory_init(&memory, 0);
+	*visible = 0;
+	for (int i = 0; i < CHECKS; i++) {
+		for (uint32_t k = 0; k < runs; k++) {
+			draw_run(&before[k], 100, noise);
+			all[k] = (struct ss_noise_run){ before[k].steps, 5 };
+		}
+		draw_run(&after, 100 * (1 + change), noise);
+		assert_true(ss_noise_judge(&found, all, runs, &own, 0.02, NULL, &memory));
+		slower += found.verdict == SS_VERDICT_REGRESSION;
+		*visible += found.mean.visible / CHECKS;
+	}
+	return 100.0 * slower / CHECKS;
+}
+
+/* Equal runs are hardly ever called slower, however much runs differ; larger changes are. */
+static void test_chances(void **state)
+{
+	static const double noises[] = { 0, 0.005, 0.01, 0.02 };
+	static const uint32_t counts[] = { 1, 2, 3, 5, 10 };
+	double visible, unused;
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(noises); i++)
+		for (size_t k = 0; k < SS_COUNT(counts); k++) {
+			double alarms = count_slower(counts[k], noises[i], 0, &visible);
+			double found = count_slower(counts[k], noises[i], visible, &unused);
+
+			/* two runs that are alike by chance say too little of 2 % */
+			support_check(alarms <= (noises[i] > 0.01 ? 2.8 : 1.2), "equal runs",
+				      "noise %.3f, %u runs: %.2f %% are called slower", noises[i],
+				      counts[k], alarms);
+			/* of runs that differ more than is usual, few show it */
+			support_check(found >= (noises[i] > 0.01 ? 75 : 85), "visible changes",
+				      "noise %.3f, %u runs: %.1f %% of %.3f", noises[i], counts[k],
+				      found, visible);
+		}
+	assert_true(count_slower(10, 0.01, 0.05, &unused) >= 92);
+}
+
+/* What other levels of the job showed counts. */
+static void test_history(void **state)
+{
+	struct series calm = { { 100, 100.1, 99.9 } }, uneven = { { 110, 110.1, 109.9 } };
+	struct ss_noise_run runs[] = { { calm.steps, 3 }, { uneven.steps, 3 } };
+	struct ss_noise_history history = { 0 };
+	struct ss_noise found;
+	struct ss_memory memory;
+
+	(void)state;
+	ss_memory_init(&memory, 0);
+	assert_true(ss_noise_judge(&found, runs, 1, &runs[1], 0.02, NULL, &memory));
+	assert_int_equal(found.verdict, SS_VERDICT_REGRESSION);
+	assert_int_equal(found.freedom, 0);
+	ss_noise_history_add(&history, runs, 2);
+	assert_int_equal(history.freedom, 1);
+	assert_true(ss_noise_judge(&found, runs, 1, &runs[1], 0.02, &history, &memory));
+	assert_int_equal(found.verdict, SS_VERDICT_INCONCLUSIVE);
+	assert_int_equal(found.freedom, 1);
+	assert_true(found.run_share > 0.03 && found.runs_needed > 1);
 }
 
 int main(void)
@@ -157,6 +276,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_correlation),
+		cmocka_unit_test(test_chances),
+		cmocka_unit_test(test_history),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ struct ss_checking {
 	struct ss_check_run *before; /* SS_CHECK_RUNS_MAX */
 	const struct ss_view *summary_view;
 	struct ss_table summary;
-	bool is_series;    /* the baseline is many runs of a store, by time */
+	bool is_series;    /* the baseline is runs of a store or folder, by time */
 	bool needs_traces; /* a condition is on a view of single ranks: the run is not reduced */
 };
 

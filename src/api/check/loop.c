@@ -200,14 +200,16 @@ static void loop_add_prediction(struct ss_loop *loop)
 static void loop_add_change(struct ss_loop *loop)
 {
 	const struct ss_check *check = &loop->checking.check;
+	double noise = loop->least_ns / check->noise.mean.before_ns;
 	struct ss_text *out = &loop->lines;
 
+	if (check->compared == SS_VERDICT_INCONCLUSIVE)
+		noise = fmax(noise, check->noise.mean.half);
 	if (loop->predicted_ns >= 0) {
 		loop_add_prediction(loop);
 	} else if (check->compared == SS_VERDICT_PASS ||
 		   (check->reason && !loop->findings->row_count)) {
-		ss_text_addf(out, "No change beyond the noise (±%.1f %%)%s%s.\n",
-			     100 * loop->least_ns / check->noise.mean.before_ns,
+		ss_text_addf(out, "No change beyond the noise (±%.1f %%)%s%s.\n", 100 * noise,
 			     check->reason ? ": " : "", check->reason ? check->reason : "");
 	} else {
 		ss_text_add_string(out, loop->saved_ns < 0 ? "The step is longer by "
@@ -247,13 +249,15 @@ static enum ss_status loop_measure_noise(struct ss_loop *loop, struct ss_error *
 	struct ss_noise back;
 
 	if (!ss_noise_judge(&back, &check->after.steps, 1, &check->before[0].steps, CHANGE_SHARE,
-			    &loop->checking.memory))
+			    NULL, &loop->checking.memory))
 		return ss_fail_memory(err, "the comparison");
 	loop->least_ns = CHANGE_SHARE * check->noise.mean.before_ns;
-	if (!loop_verdict_is_certain(check->compared) && !loop_verdict_is_certain(back.verdict))
+	if (!loop_verdict_is_certain(check->noise.by_steps) &&
+	    !loop_verdict_is_certain(back.by_steps))
 		loop->least_ns = fmax(loop->least_ns,
-				      2 * fmin(check->noise.mean.half * check->noise.mean.before_ns,
-					       back.mean.half * back.mean.before_ns));
+				      2 * fmin(check->noise.mean.steps_half *
+						       check->noise.mean.before_ns,
+					       back.mean.steps_half * back.mean.before_ns));
 	return SS_OK;
 }
 

@@ -21,8 +21,9 @@ enum ss_status ss_writing_put(void *context, const char *bytes, size_t length,
 			      struct ss_error *err);
 
 /*
- * merge.c: opens a trace of a session once more, to copy its events, or the JSON beside a pack; fails
- * if it is not on disk, is not JSON, or was changed. `verb` and `title` are for errors: "merge", "rank 3".
+ * merge.c: opens a trace of a session once more, to copy its events, or the JSON beside a pack;
+ * fails if it is not on disk, is not JSON, or was changed. `verb` and `title` are for errors:
+ * "merge", "rank 3".
  */
 SS_MUST_USE
 enum ss_status ss_writing_reopen(const char *verb, const char *title, const char *path,

@@ -194,6 +194,7 @@ static enum ss_status baseline_add_newest(const struct arguments *arguments,
 {
 	bool has_complete = false;
 
+	checking->is_series = places->count > 1;
 	for (uint32_t i = 0; i < places->count; i++)
 		has_complete = has_complete || places->items[i].is_complete;
 	for (uint32_t i = 0; i < places->count; i++) {

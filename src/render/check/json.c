@@ -43,6 +43,8 @@ static void check_json_add_figure(struct ss_text *out, const char *key,
 	ss_text_add_string(out, ",");
 	check_json_add_percent(out, "noise_percent", figure->half, is_known);
 	ss_text_add_string(out, ",");
+	check_json_add_percent(out, "visible_percent", figure->visible, is_known);
+	ss_text_add_string(out, ",");
 	ss_render_text_member(out, "verdict",
 			      is_known ? ss_check_verdict_name(figure->verdict) : NULL);
 	ss_text_add_string(out, "}");
@@ -66,7 +68,11 @@ static void check_json_add_noise(const struct ss_check *check, struct ss_text *o
 	check_json_add_percent(out, "run_deviation_percent", noise->run_share, is_known);
 	ss_text_add_string(out, ",\"autocorrelation\":");
 	ss_text_add_number(out, noise->correlation);
-	ss_text_addf(out, ",\"decided_by\":\"%s\",\n ", noise->is_typical ? "median" : "mean");
+	ss_text_addf(out, ",\"runs_needed\":%" PRIu32 ",\"decided_by\":\"%s\",\n ",
+		     noise->runs_needed,
+		     check->decided_by   ? check->decided_by
+		     : noise->is_typical ? "median"
+					 : "mean");
 	check_json_add_figure(out, "mean", &noise->mean);
 	ss_text_add_string(out, ",\n ");
 	check_json_add_figure(out, "median", &noise->typical);

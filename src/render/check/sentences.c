@@ -111,9 +111,13 @@ void ss_render_check_noise(const struct ss_check *check, struct ss_text *out)
 		     " baseline run%s (steps vary by %.1f %%",
 		     100 * figure->half, SS_NOISE_LEVEL, noise->steps_before, noise->runs,
 		     noise->runs == 1 ? "" : "s", 100 * noise->step_share);
-	ss_text_addf(out, ", runs by %.1f %%%s", 100 * noise->run_share,
-		     noise->runs == 1 ? ", assumed" : "");
-	ss_text_addf(out, "); changes below %.3g %% are ignored", 100 * noise->threshold);
+	ss_text_addf(out, ", runs by %.1f %%%s); this check can see changes of %.2g %% or more",
+		     100 * noise->run_share, noise->freedom ? "" : ", assumed",
+		     100 * figure->visible);
+	if (noise->runs < SS_NOISE_RUNS_FEW && noise->visible_more < figure->visible)
+		ss_text_addf(out, ", with %d baseline runs of %.2g %%", SS_NOISE_RUNS_GOOD,
+			     100 * noise->visible_more);
+	ss_text_addf(out, " (threshold %.3g %%)", 100 * noise->threshold);
 }
 
 void ss_render_check_condition(const struct ss_condition *condition, struct ss_text *out)

@@ -50,7 +50,7 @@ void ss_render_check_headline(const struct ss_check *check, struct ss_text *out)
 /* "Rank 0 computes more slowly than the others (straggler): 0 -> 41.9 ms per step"; or nothing. */
 void ss_render_check_cause(const struct ss_check *check, struct ss_text *out);
 
-/* "±0.2 % at 99 % confidence, from 10 steps of 1 baseline run; changes below 2 % are ignored" */
+/* "±6.4 % at 98 % confidence, from 10 steps of 1 baseline run; can see changes of 8.7 % or more" */
 void ss_render_check_noise(const struct ss_check *check, struct ss_text *out);
 
 /* "is true: 25.5 (rank 0)" */
