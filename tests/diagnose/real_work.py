@@ -3,11 +3,13 @@
 """Known work of the device in every real trace: how much of it, and at which rates.
 
 Usage: real_work.py STEPSCOPE TRACES. Where sizes are recorded, bytes are known for 90 % of the time
-of all operators that have a formula; no rate is above a peak of its device; and nothing is said
-against kernels that reach 80 % of what is reachable. Prints what is unknown. Exits 77 (skipped)
-where there are no traces.
+of all operators that have a formula; no rate is above a peak of its device, by the program's table
+and by a second one beside the traces (reference/peaks.csv); and nothing is said against kernels
+that reach 80 % of what is reachable. Prints what is unknown. Exits 77 (skipped) where there are no
+traces.
 """
 import collections
+import csv
 import gzip
 import json
 import pathlib
@@ -27,9 +29,13 @@ WITHOUT = {"other", "attention"}
 REACHED = re.compile(r"good kernels take about (\d+) % of it")
 
 
-def rows_of(stepscope, path):
-    """The rows of 'roofline' as dictionaries; none where the file cannot be read."""
-    done = subprocess.run([stepscope, "roofline", "--json", "--top", "0", path],
+PEAKS_OF = {"fp64": ["fp64_tflops"], "fp32": ["fp32_tflops", "tf32_or_fp32matrix_tflops"],
+            "bf16": ["bf16_tflops"], "fp16": ["fp16_tflops"], "fp8": ["fp8_tflops"]}
+
+
+def rows_of(stepscope, path, view="roofline"):
+    """The rows of a view as dictionaries; none where the file cannot be read."""
+    done = subprocess.run([stepscope, view, "--json", "--top", "0", path],
                           capture_output=True, text=True)
     if done.returncode:
         return []
@@ -53,10 +59,25 @@ def unknown_parts(rows):
     return sum(row["device_ns"] for row in rows), unknown
 
 
-def check_rates(rows):
+def peaks_of_device(name, table):
+    """TFLOP/s by type, of the device with that name; {}: it is not in the table."""
+    for row in table:
+        if not re.search(rf"(?<!\w)(?:{row['torch_name_pattern']})(?!\w)", name):
+            continue
+        found = {dtype: [float(figure) for column in columns
+                         for figure in re.findall(r"\d[\d.]*", row[column])]
+                 for dtype, columns in PEAKS_OF.items()}
+        return {dtype: max(figures) for dtype, figures in found.items() if figures}
+    return {}
+
+
+def check_rates(rows, peaks):
+    """Rates are those of all calls, also of those that count for no share of the peak."""
     for row in rows:
         if (row["peak_percent"] or 0) > 100:
             yield f"{row['name']} is at {row['peak_percent']} % of the peak"
+        if (row["tflop_per_s"] or 0) > peaks.get(row["dtype"], float("inf")):
+            yield f"{row['name']} reaches {row['tflop_per_s']} of {peaks[row['dtype']]} TFLOP/s"
 
 
 def check_known(path, rows):
@@ -86,17 +107,23 @@ def main():
              if not path.relative_to(folder).parts[0].startswith(("cpu", "faults", "memory"))]
     if not paths:
         sys.exit(SKIPPED)
-    wrong, seen = 0, 0
+    source = folder / ".." / "reference" / "peaks.csv"
+    table = list(csv.DictReader(source.open())) if source.exists() else []
+    wrong, seen, compared = 0, 0, 0
     for path in share(paths):
         rows = rows_of(stepscope, path)
         if not any(row["device_ns"] and row["shapes"] for row in rows):
             continue
         seen += 1
-        for what in (*check_rates(rows), *check_known(path, rows),
+        devices = [row["name"] for row in rows_of(stepscope, path, "devices") if row.get("name")]
+        peaks = peaks_of_device(devices[0], table) if devices else {}
+        compared += sum(row["dtype"] in peaks and row["tflop_per_s"] is not None for row in rows)
+        for what in (*check_rates(rows, peaks), *check_known(path, rows),
                      *check_advice(stepscope, path)):
             print(f"{path}: {what}", file=sys.stderr)
             wrong += 1
-    print(f"{seen} traces with sizes, {wrong} flaws")
+    print(f"{seen} traces with sizes, {compared} rates compared with the second table, "
+          f"{wrong} flaws")
     sys.exit(1 if wrong else 0)
 
 
