@@ -12,7 +12,11 @@
  * H100; 20 NVIDIA/nccl#1374; 21 DeepSeek-V3#28; 23 NVIDIA/nvbandwidth#48; 24 measured, GH200
  * (dnhkng.github.io); 25 the driver's figures, pytorch/ao#4002; 26 NVIDIA's table of GB200 and HGX
  * B200; 27 glennklockwood.com, B300; 28 verda.com, GB300; 29 AMD's system acceptance; 30 the
- * Frontier guide; 31 ROCm, MI250. "sheet": the vendor's data sheet alone.
+ * Frontier guide; 31 ROCm, MI250; 32 hmc-tech.com, A800; 33 nicejunjie.github.io, GPU ranking
+ * (FP32 and memory); 34 techpowerup.com, RTX 6000 Ada; 35 blog of thomascatlee, table of NVIDIA's
+ * GPUs; 36 device queries of RTX 2080 Ti on GitHub. "sheet": the vendor's data sheet, which was not
+ * read again. GeForce and RTX: half types with sums in FP32 have twice and INT8 eight times the
+ * rate of FP32, as in 14 and 15.
  */
 #include <string.h>
 
@@ -94,7 +98,7 @@ static const struct ss_peaks peak_table[] = {
 	{ "A100-PG509-200", A100_RATES, 1555, 40, 108, 300, AMPERE },
 	/* 2 */
 	{ "A100", A100_RATES, 0, 40, 108, 0, AMPERE },
-	/* sheet */
+	/* 32 */
 	{ "A800-SXM4-80GB", A100_RATES, 2039, 40, 108, 200, AMPERE },
 	{ "A800 80GB PCIe", A100_RATES, 1935, 40, 108, 0, AMPERE },
 	/* 5 */
@@ -123,7 +127,7 @@ static const struct ss_peaks peak_table[] = {
 	{ "L4", 0, 30.3, 60, 121, 121, 242.5, 0, 242.5, 300, 48, 58, 0, NVIDIA },
 	/* 1 3 */
 	{ "T4", 0, 8.1, 0, 65, 0, 0, 0, 130, 320, 4, 40, 0, NVIDIA },
-	/* sheet */
+	/* 34 */
 	{ "RTX 6000 Ada Generation", 0, 91.1, 182.1, 364.2, 364.2, 728.5, 0, 728.5, 960, 96, 142, 0,
 	  NVIDIA },
 	/* 12 */
@@ -132,14 +136,15 @@ static const struct ss_peaks peak_table[] = {
 	{ "RTX 5090$", 0, 104.8, 104.8, 209.5, 209.5, 419, 1676, 838, 1792, 96, 170, 0, GEFORCE },
 	/* 15 */
 	{ "RTX 4090$", 1.29, 82.6, 82.6, 165.2, 165.2, 330.3, 0, 660.6, 1008, 72, 128, 0, GEFORCE },
-	/* sheet */
+	/* 33 */
 	{ "RTX 4080$", 0, 48.7, 48.7, 97.5, 97.5, 194.9, 0, 389.9, 716.8, 64, 76, 0, GEFORCE },
 	{ "RTX 3090 Ti$", 0, 40, 40, 80, 80, 0, 0, 320, 1008, 6, 84, 0, GEFORCE },
 	/* 14 */
 	{ "RTX 3090$", 0, 35.6, 35.6, 71, 71, 0, 0, 284, 936, 6, 82, 0, GEFORCE },
-	/* sheet */
+	/* 33 */
 	{ "RTX 3070$", 0, 20.3, 20.3, 40.6, 40.6, 0, 0, 162.6, 448, 4, 46, 0, GEFORCE },
 	{ "RTX 3060 Ti$", 0, 16.2, 16.2, 32.4, 32.4, 0, 0, 129.6, 448, 4, 38, 0, GEFORCE },
+	/* 35 36 */
 	{ "RTX 2080 Ti$", 0, 13.4, 0, 53.8, 0, 0, 0, 215.2, 616, 5.5, 68, 0, GEFORCE },
 	/* 2 */
 	{ "MI355X", 78.6, 157.3, 157.3, 2516.6, 2516.6, 5033.2, 10066, 5033.2, 8000, 288, 256, 537,

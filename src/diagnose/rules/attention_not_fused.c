@@ -173,7 +173,7 @@ const struct ss_rule ss_rule_attention_not_fused = {
 	.to_record = "with_stack=True names the line",
 	.views = "kernels modules",
 	.warn_share = 0.05,
-	.silent_share = 0.01,
+	.silent_share = 0.02,
 	.why = "it changes one line, but also the numbers: from 5 % on it is worth the check",
 	.facts = SS_FACT_OPS,
 	.needs_device = true,

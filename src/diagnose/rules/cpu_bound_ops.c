@@ -151,8 +151,8 @@ const struct ss_rule ss_rule_cpu_bound_ops = {
 	.to_record = "record_shapes=True shows sizes; with_stack=True names lines",
 	.views = "operators gaps",
 	.warn_share = 0.05,
-	.silent_share = 0.01,
-	.why = "moving work to the GPU changes the program, so it warns from 5 % on; below 1 % the "
+	.silent_share = 0.02,
+	.why = "moving work to the GPU changes the program, so it warns from 5 % on; below 2 % the "
 	       "queue hides it in most jobs",
 	.facts = SS_FACT_OPS,
 	.needs_device = true,
