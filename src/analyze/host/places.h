@@ -52,6 +52,9 @@ static inline uint32_t ss_places_forward(const struct ss_places *places, uint32_
 	return places->forward_1[row] - 1;
 }
 
+/* Why no module is known, as a note below a table. */
+void ss_places_note_modules(const struct ss_places *places, struct ss_table *out);
+
 /* The line of a host row, or NULL; SS_NO_ROW has none. */
 const char *ss_places_line(const struct ss_places *places, uint32_t row);
 

@@ -25,6 +25,8 @@
 #define LARGE_HALF SHAPES("[[64,4],[4,8]]", "[\"c10::Half\",\"c10::Half\"]")
 
 #define LINES "Source lines are not recorded: use profile(with_stack=True)."
+#define STACKS_ALONE \
+	"Stacks are recorded, but no nn.Module: old versions of PyTorch do not record modules."
 #define MODULES "Modules are not recorded: use profile(with_stack=True)."
 #define NO_SHAPES "Shapes are not recorded: use profile(record_shapes=True)."
 
@@ -104,8 +106,10 @@ static const struct view_case module_cases[] = {
 				    "9") "," OP("mm", "2", "5", "") "," OP("add", "12", "4",
 									   "") "]",
 	  "name,module", "mm,Linear_0\nadd,Net_0" },
-	{ "no modules at all", "op a 1 0 +9; frame a.py(1):f 1 20 +4; op a 1 21 +1",
-	  "name,module,line,calls+notes", "a,-,-,2\n" MODULES },
+	{ "no modules at all", "op a 1 0 +9; op a 1 21 +1", "name,module,line,calls+notes",
+	  "a,-,-,2\n" MODULES },
+	{ "stacks, but no modules", "op a 1 0 +9; frame a.py(1):f 1 20 +4; op a 1 21 +1",
+	  "name,module,line,calls+notes", "a,-,-,2\n" STACKS_ALONE },
 };
 
 static const struct view_case category_cases[] = {

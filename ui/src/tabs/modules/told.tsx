@@ -26,10 +26,12 @@ export function Missing({ notes, flags }: { notes: string[]; flags: string }) {
 			{(notes.length ? notes : ["This was not recorded."]).map((note) => (
 				<p key={note}>{note}</p>
 			))}
-			<CopyBox
-				label="how to record it"
-				text={`torch.profiler.profile(..., ${flags})`}
-			/>
+			{!notes.length || notes.some((note) => note.includes(flags)) ? (
+				<CopyBox
+					label="how to record it"
+					text={`torch.profiler.profile(..., ${flags})`}
+				/>
+			) : null}
 		</div>
 	);
 }
