@@ -84,6 +84,15 @@ async function differ(harness) {
 	const page = await harness.open(link.replace("#", "#/compare?"));
 	const said = page.getByRole("list", { name: "In what the runs differ" });
 	await said.getByText(/A has 8 ranks, B 1 rank/).waitFor({ timeout: 30_000 });
+	/* and that it compares nothing: no factor, and the findings of each */
+	await page.getByText(/^These runs cannot be compared/).waitFor();
+	const headline = await page.locator(".compare-sentence").innerText();
+	check(!/faster|slower/.test(headline), headline);
+	await page
+		.getByRole("table", { name: /Findings of both runs/ })
+		.getByText("only in B")
+		.first()
+		.waitFor();
 	await harness.close(page);
 }
 
@@ -114,6 +123,16 @@ async function units() {
 			["both", ["same"], 100, 101, 2],
 		],
 		"findings by what changed",
+	);
+	equal(
+		model
+			.findingsOf({ columns: [], rows: [] }, [finding("mine", 5)], [finding("theirs", 7)])
+			.map(({ change, titles, a, b }) => [change, titles, a, b]),
+		[
+			["onlyA", ["mine"], 5, null],
+			["onlyB", ["theirs"], null, 7],
+		],
+		"findings of runs that cannot be compared",
 	);
 	const track = (number, kind, slices, stream = null) => ({
 		...{ track: number, kind, slices, stream },

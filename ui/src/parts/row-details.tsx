@@ -110,7 +110,12 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 	if (!ready) return <Loading what="Looking up the row…" />;
 	if (!row) return <Nothing>This row is no longer in the table.</Nothing>;
 	const texts = knownOf(ready.columns, row).filter((column) => column.type === "text");
-	const title = texts.find((column) => column.name === "name") ?? texts[0];
+	/* what it is about stands behind its device */
+	const placed = ready.offer.columns.filter(({ place, detail }) => place === "slice" && !detail);
+	const title =
+		texts.find((column) => column.name === "name") ??
+		texts.find((column) => placed.some((one) => one.name === column.name)) ??
+		texts[0];
 	const scope = scopeTitle(ready.document, row);
 	const place = ready.document.rows.length > 1 ? `, row ${selected.index + 1}` : "";
 	const name = scope || String(row[title?.index ?? -1] ?? `${selected.view}${place}`);

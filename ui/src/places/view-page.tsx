@@ -113,7 +113,8 @@ async function byStep(client: Client, job: Job, place: RowPlace, asked: Paramete
 	const steps = file?.steps?.filter((step) => step.dropped === null) ?? [];
 	const ofStep = read("step") !== null;
 	if (offer.of_job || ofStep || steps.length < 2 || stepCount(job) > STEPS_MOST) return [];
-	if (ranksOf(job).length > RANKS_MOST) return [];
+	/* a digest has no tables of single steps */
+	if (ranksOf(job).length > RANKS_MOST || job.files.some((one) => one.digest)) return [];
 	const own = read("rank");
 	const rank = own ?? (ranksOf(job).length > 1 ? "all" : null);
 	const keys = keysOf(offer, read);
@@ -168,7 +169,9 @@ function useOperators(name: string | null): Line[] {
 export function ViewQuery({ offer, group, read }: RowPlace) {
 	const rank = useView((view) => view.rank);
 	const step = useView((view) => view.step);
-	return <Query query={viewSql(offer, group, keysOf(offer, read), { rank, step })} />;
+	const own = offer.columns.filter(({ name }) => name === "rank" || name === "step");
+	const keys = [...own.flatMap((column) => keyOf(column, read)), ...keysOf(offer, read)];
+	return <Query query={viewSql(offer, group, keys, { rank, step })} />;
 }
 
 export function ViewPage(place: RowPlace) {

@@ -98,11 +98,11 @@ export interface FindingRow {
 	number: number | null /* of the finding in the verdict of A */;
 }
 
-/* What changed, as the command says it, and below it what costs a step in both. */
+/* What changed, as the command says it, and below it what else costs a step. */
 export function findingsOf(changed: TableDocument, a: Finding[], b: Finding[]): FindingRow[] {
 	const row = (rule: string, change: string, title: string, costs: [Cell, Cell]): FindingRow => {
 		const at = a.findIndex((one) => one.rule === rule);
-		const before = change === "new" ? undefined : a[at]?.title;
+		const before = change === "new" || change === "onlyB" ? undefined : a[at]?.title;
 		const [x, y] = costs.map((cost) => (typeof cost === "number" ? cost : null));
 		return {
 			rule,
@@ -125,7 +125,18 @@ export function findingsOf(changed: TableDocument, a: Finding[], b: Finding[]): 
 		if (!other || known || one.level !== "warning") return [];
 		return [row(one.rule, "both", other.title, [one.cost_ns, other.cost_ns])];
 	});
-	return [...rows, ...both];
+	/* runs that cannot be compared have nothing that changed, but findings of their own */
+	const known = new Set([...rows, ...both].map((one) => one.rule));
+	const alone = (all: Finding[], change: string, costs: (cost: number | null) => [Cell, Cell]) =>
+		all
+			.filter((one) => one.level === "warning" && !known.has(one.rule))
+			.map((one) => row(one.rule, change, one.title, costs(one.cost_ns)));
+	return [
+		...rows,
+		...both,
+		...alone(a, "onlyA", (cost) => [cost, null]),
+		...alone(b, "onlyB", (cost) => [null, cost]),
+	];
 }
 
 function devicesOf(job: Job): string {

@@ -10,6 +10,7 @@ import { findingsOf, unlike } from "./aligned-model";
 
 /* What the command says of both runs; the rest of it is in tables. */
 export interface RunChange {
+	comparable: boolean;
 	text: string;
 	notes: string | null;
 	findings: TableDocument;
@@ -19,6 +20,8 @@ const WORDS: Record<string, { word: string; sign: string; look: string }> = {
 	gone: { word: "gone in B", sign: "✓", look: "better" },
 	less: { word: "smaller in B", sign: "▼", look: "better" },
 	both: { word: "in both", sign: "=", look: "soft" },
+	onlyA: { word: "only in A", sign: "", look: "soft" },
+	onlyB: { word: "only in B", sign: "", look: "soft" },
 	more: { word: "larger in B", sign: "▲", look: "worse" },
 	new: { word: "new in B", sign: "!", look: "worse" },
 };

@@ -73,8 +73,15 @@ function Card({ letter, run }: { letter: string; run: Run }) {
 	);
 }
 
-function Sentence({ a, b }: { a: Diagnosis; b: Diagnosis }) {
+function Sentence({ a, b, alike }: { a: Diagnosis; b: Diagnosis; alike: boolean }) {
 	if (!a.step_ns || !b.step_ns) return <h2>Cannot compare steps: one run has none.</h2>;
+	if (!alike)
+		return (
+			<h2>
+				A's step takes <b>{formatNs(a.step_ns)}</b>, B's step{" "}
+				<b>{formatNs(b.step_ns)}</b>.
+			</h2>
+		);
 	const faster = b.step_ns < a.step_ns;
 	const by = Math.abs(b.step_ns - a.step_ns);
 	/* below a tenth of a percent runs are alike: one step differs more from the next */
@@ -123,7 +130,7 @@ export function TwoRuns() {
 	return (
 		<div class="page">
 			<div class="compare-sentence">
-				<Sentence a={a.told} b={b.told} />
+				<Sentence a={a.told} b={b.told} alike={change?.comparable !== false} />
 			</div>
 			<Unlike a={a.job} b={b.job} change={change} />
 			{change ? (
