@@ -12,6 +12,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 
 import duck
 
@@ -36,6 +37,11 @@ def run(*words, code=0):
                           text=True, timeout=300, check=False)
     check(done.returncode == code, words, "gives", done.returncode, done.stdout, done.stderr)
     return done.stdout + done.stderr
+
+
+def start(*words):
+    return subprocess.Popen([STEPSCOPE, *map(str, words)], env=ENVIRONMENT,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def rows_module():
@@ -144,6 +150,34 @@ def find(folder, store):
     check("cannot be redacted" in said, said)
 
 
+def compete(folder):
+    """Two nodes add while they grow, others compact, some are killed: no row is lost or twice."""
+    store, chance = folder / "shared", random.Random(4)
+    nodes = [folder / "node0", folder / "node1"]
+    for last in range(2000, 10001, 2000):
+        for number, node in enumerate(nodes):
+            for rank in range(4 * number, 4 * number + 4):
+                write(node, rank, last)
+        started = [start("store", "add", store, node) for node in nodes]
+        if last > 2000:
+            started.append(start("store", "compact", store))
+        time.sleep(chance.uniform(0, 0.4))
+        started[chance.randrange(len(started))].kill()
+        for process in started:
+            process.communicate()
+        for node in nodes:
+            run("store", "add", store, node)
+    run("store", "compact", store)
+    steps = rows_of(store, "job_steps", "count(*) as n, count(distinct step) as steps")[0]
+    check(steps == {"n": "9999", "steps": "9999"}, "each step once, after kills", steps)
+    minutes = rows_of(store, "rank_minutes", "count(*) as n, count(distinct (rank, minute)) as m, "
+                      "sum(steps) as steps")[0]
+    check(minutes["n"] == minutes["m"] and int(minutes["steps"]) > 8 * 9700, minutes)
+    days = len(list((store / "job_steps").iterdir()))
+    check(len(list(store.rglob("*.parquet"))) == 2 * days, "one file per table and day")
+    check(not [name for name in os.listdir(store) if name.startswith(".stepscope.")], "left")
+
+
 def main():
     if not DUCKDB.exists():
         print("live_tables: skipped: no DuckDB")
@@ -151,6 +185,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
         find(folder, again(folder))
+        compete(folder / "compete")
     for failure in failures:
         print(failure)
     print(f"live_tables: {len(failures)} failures")
