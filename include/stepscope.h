@@ -110,6 +110,13 @@ struct ss_input {
 	uint64_t total_bytes; /* what `read` will return in total, for progress; 0: unknown */
 };
 
+/* What is read of folders with live numbers. Since 0.2. Stable. */
+enum ss_open_live {
+	SS_OPEN_LIVE_TOO,   /* everything */
+	SS_OPEN_LIVE_FIRST, /* only live numbers, if there are any */
+	SS_OPEN_LIVE_ALONE, /* only live numbers */
+};
+
 /* What to open, and how. Since 0.2. Stable. */
 struct ss_open_options {
 	size_t size;
@@ -135,8 +142,8 @@ struct ss_open_options {
 	const char *run;
 	/* Replaces private texts; NULL: replaces nothing. Must outlive the session. */
 	struct ss_redactor *redactor;
-	uint64_t tables; /* 1, with `reduce`: digests have the main views of one rank, too */
-	uint64_t live;   /* of folders only live numbers are read; 1: if there are any; 2: always */
+	uint64_t tables;       /* 1, with `reduce`: digests have the main views of one rank, too */
+	uint64_t live;         /* enum ss_open_live: of folders only live numbers are read */
 	const char *leave_out; /* a file that is not read where a folder has it; NULL: none */
 };
 

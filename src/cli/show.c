@@ -313,7 +313,7 @@ static int show_once(const char *what, const struct arguments *arguments)
 	open.reduce = offer.of_job;
 	open.diagnose = offer.of_replay;
 	open.snapshots = takes_snapshots(what);
-	open.live = offer.of_live;
+	open.live = offer.of_live ? SS_OPEN_LIVE_FIRST : SS_OPEN_LIVE_TOO;
 	status = show_load(arguments, &open, &session, &err);
 	if (status != SS_OK)
 		return show_end(what, status, &shown, &out, &err);

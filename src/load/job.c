@@ -495,7 +495,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 				 "stepscope.torch.live() writes to",
 				 options->paths[0]);
 	if (status == SS_OK && options->live)
-		ss_find_keep_live(&paths, options->live > 1);
+		ss_find_keep_live(&paths, options->live == SS_OPEN_LIVE_ALONE);
 	ss_find_leave_out(&paths, options->leave_out);
 	if (ss_redact_replaces(job->redactor)) {
 		if (status == SS_OK)

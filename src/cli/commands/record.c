@@ -28,7 +28,7 @@ static enum ss_status record_first_step(const struct arguments *arguments, uint6
 	struct ss_session *session = NULL;
 	enum ss_status status;
 
-	open.live = 2;
+	open.live = SS_OPEN_LIVE_ALONE;
 	status = ss_session_open(&open, &session, err);
 	if (status == SS_OK)
 		status = ss_job_find_live(&session->job, err);

@@ -161,7 +161,7 @@ void cli_exits_live(struct watch_exits *exits, bool must)
 	if ((!exits->metrics && !exits->has_events) || (!must && ss_clock_ns() < exits->next_ns))
 		return;
 	exits->next_ns = ss_clock_ns() + AGAIN_NS;
-	open.live = 2;
+	open.live = SS_OPEN_LIVE_ALONE;
 	/* a folder without live numbers is none that can be opened: then there is nothing to say */
 	if (ss_session_open(&open, &session, &err) == SS_OK &&
 	    lives_make(&session->job, cli_option_text(exits->arguments, "job"), &lives, &err) !=

@@ -62,18 +62,22 @@ static uint32_t buckets_count_reduces(const struct bucket_search *buckets,
 	return count;
 }
 
-/* Bound on the bytes of a pass, from its copies; of the fastest pass, since load adds time. */
-static int64_t buckets_copied_bytes(const struct bucket_search *buckets)
+/*
+ * Bound on the bytes of a pass, from its copies; of the fastest pass, since load adds time. -1: not
+ * known. False: no memory.
+ */
+static bool buckets_bound_bytes(struct bucket_search *buckets)
 {
 	const struct ss_trace *trace = buckets->context->trace;
 	const struct ss_gradients *gradients = buckets->gradients;
 	uint32_t name = ss_strings_find(&trace->names, COPY_BACK, strlen(COPY_BACK)), pass = 0;
-	int64_t *spent_ns = SS_ARENA_NEW(buckets->context->scratch, int64_t,
-					 (size_t)gradients->pass_count + 1);
-	int64_t least_ns = INT64_MAX;
+	int64_t least_ns = INT64_MAX, *spent_ns;
 
-	if (name == SS_NO_ID || !spent_ns || buckets->context->graph->main == SS_NO_ROW)
-		return -1;
+	buckets->bytes = -1;
+	if (name == SS_NO_ID || buckets->context->graph->main == SS_NO_ROW)
+		return true;
+	if (!SS_ALLOC(buckets->context->scratch, spent_ns, (size_t)gradients->pass_count + 1))
+		return false;
 	for (uint32_t i = 0; i < trace->tracks[buckets->context->graph->main].row_count; i++) {
 		uint32_t row = trace->tracks[buckets->context->graph->main].first_row + i;
 
@@ -87,22 +91,27 @@ static int64_t buckets_copied_bytes(const struct bucket_search *buckets)
 	for (uint32_t i = 0; i < gradients->pass_count; i++)
 		if (spent_ns[i] > 0 && spent_ns[i] < least_ns)
 			least_ns = spent_ns[i];
-	return least_ns < INT64_MAX / COPY_BYTES_PER_NS ? least_ns * COPY_BYTES_PER_NS : -1;
+	if (least_ns < INT64_MAX / COPY_BYTES_PER_NS)
+		buckets->bytes = least_ns * COPY_BYTES_PER_NS;
+	return true;
 }
 
-static int64_t buckets_bytes_per_pass(const struct bucket_search *buckets)
+/* The bytes of the largest pass; -1: not known. False: no memory. */
+static bool buckets_find_bytes(struct bucket_search *buckets)
 {
 	const struct ss_gradients *gradients = buckets->gradients;
-	int64_t most = -1;
 
+	buckets->bytes = -1;
 	for (uint32_t i = 0; i < gradients->pass_count; i++) {
-		if (gradients->passes[i].bytes < 0)
-			return buckets->context->digest->device < 0 ? buckets_copied_bytes(buckets)
-								    : -1;
-		if (gradients->passes[i].bytes > most)
-			most = gradients->passes[i].bytes;
+		if (gradients->passes[i].bytes < 0) {
+			buckets->bytes = -1;
+			return buckets->context->digest->device >= 0 ||
+			       buckets_bound_bytes(buckets);
+		}
+		if (gradients->passes[i].bytes > buckets->bytes)
+			buckets->bytes = gradients->passes[i].bytes;
 	}
-	return most;
+	return true;
 }
 
 /* Whether a larger bucket could also hold the next one; `filled` is what it has so far. */
@@ -223,7 +232,8 @@ static enum ss_status small_buckets_look(struct ss_rule_context *context, struct
 	SS_TRY(ss_rule_gradients(context, &buckets.gradients, err));
 	if (!buckets.gradients->pass_count)
 		return SS_OK;
-	buckets.bytes = buckets_bytes_per_pass(&buckets);
+	if (!buckets_find_bytes(&buckets))
+		return ss_fail_memory(err, "the sizes of buckets");
 	if (buckets.bytes >= 0)
 		buckets_check_passes(&buckets);
 	return SS_OK;
