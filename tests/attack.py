@@ -107,7 +107,8 @@ def make_bases(attack):
         kinds["pickle"].append(base / f"snapshot_{name}")
     foreign = [("database", f"{name}.sqlite", data) for name, data in databases()]
     foreign += [("rocprof", f"{name}.json", data) for name, data in rocprof()]
-    foreign += [("live", f"{rank}.rows", live_file(rank, 300, 256, 4000 * rank)) for rank in range(2)]
+    foreign += [("live", f"{rank}.rows", live_file(rank, 300, 256, 4000 * rank))
+                for rank in range(2)]
     for kind, name, data in foreign:
         folder = base / kind / (name if kind == "database" else "all")
         folder.mkdir(parents=True, exist_ok=True)
