@@ -100,7 +100,10 @@ static void map_fill_calls(struct hang_map *map)
 			if (member == SS_NO_ROW)
 				continue;
 			group = &hang->groups[hang->members[member].group];
-			at = entry->sequence - map_first(group);
+			/* numbers of a file can be any */
+			at = entry->sequence < map_first(group)
+				     ? -1
+				     : entry->sequence - map_first(group);
 			if (group->frontier && at >= 0 && at < map_width(group) &&
 			    entry->sequence > hang->members[member].done_sequence)
 				map->calls[(size_t)member * MAP_CALLS + (size_t)at] =
