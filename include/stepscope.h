@@ -110,12 +110,7 @@ struct ss_input {
 	uint64_t total_bytes; /* what `read` will return in total, for progress; 0: unknown */
 };
 
-/* What is read of folders with live numbers. Since 0.2. Stable. */
-enum ss_open_live {
-	SS_OPEN_LIVE_TOO,   /* everything */
-	SS_OPEN_LIVE_FIRST, /* only live numbers, if there are any */
-	SS_OPEN_LIVE_ALONE, /* only live numbers */
-};
+enum ss_open_live { SS_OPEN_LIVE_TOO, SS_OPEN_LIVE_FIRST, SS_OPEN_LIVE_ALONE };
 
 /* What to open, and how. Since 0.2. Stable. */
 struct ss_open_options {
@@ -143,7 +138,7 @@ struct ss_open_options {
 	/* Replaces private texts; NULL: replaces nothing. Must outlive the session. */
 	struct ss_redactor *redactor;
 	uint64_t tables;       /* 1, with `reduce`: digests have the main views of one rank, too */
-	uint64_t live;         /* enum ss_open_live: of folders only live numbers are read */
+	uint64_t live;         /* enum ss_open_live: of folders all, live numbers first, alone */
 	const char *leave_out; /* a file that is not read where a folder has it; NULL: none */
 };
 
