@@ -12,7 +12,8 @@ constants in `src/diagnose/` and `src/attribute/`.
 # what several rules use: under the rule that reports it, or under a heading of its own
 SHARED = {
     "straggler": ["src/diagnose/stragglers"],
-    "costly-place": ["src/diagnose/evidence/costly.c", "src/attribute"],
+    "costly-place": ["src/diagnose/evidence/costly.h", "src/diagnose/evidence/costly.c",
+                     "src/diagnose/evidence/costly_judge.c", "src/attribute"],
     "exposed-communication": ["src/diagnose/evidence/possible_overlap.c",
                               "src/diagnose/evidence/small_collectives.c"],
     "sync-stall": ["src/diagnose/evidence/needed_waits.c"],
