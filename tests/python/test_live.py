@@ -108,7 +108,24 @@ def test_limits(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == [".asked.json"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "3", '["a", null, 1e99]', "[" * 5000])
+def test_a_change_soon_after_the_baseline(tmp_path, monkeypatch):
+    now = [1e9]
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    limits = _asked.Limits(str(tmp_path), 6, 1800)
+    assert limits.take(is_baseline=True)
+    now[0] += 200
+    assert not limits.take()  # CUPTI is torn down meanwhile
+    now[0] += 200
+    assert limits.take()
+    now[0] += 1000
+    assert not limits.take() and not limits.take(is_baseline=True)
+    now[0] += 1000
+    assert limits.take()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "3", '["a", null, 1e99, [], [1], [1e99, 1], ["a", 0]]', "[" * 5000]
+)
 def test_limits_that_cannot_be_read(tmp_path, text):
     (tmp_path / ".asked.json").write_text(text)
     assert _asked.Limits(str(tmp_path), 1, 0).take()

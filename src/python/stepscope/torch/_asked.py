@@ -171,23 +171,32 @@ class Limits:
         self._path = os.path.join(folder, _ASKED)
         self._per_day, self._between_s = per_day, max(between_s, _REST_S if between_s else 0)
 
-    def _asked(self, now: float) -> list[float]:
+    def _asked(self, now: float) -> list[tuple[float, bool]]:
+        """Times of the last day, and whether it was for the baseline."""
         try:
             with open(self._path, encoding="utf-8") as file:
-                times = json.loads(file.read(_REQUEST_BYTES_MAX))
+                entries = json.loads(file.read(_REQUEST_BYTES_MAX))
         except (OSError, ValueError, RecursionError):
             return []
-        return [
-            float(one)
-            for one in (times if isinstance(times, list) else [])
-            if isinstance(one, (int, float)) and abs(now - one) < _DAY_S
-        ]
+        asked = []
+        for entry in entries if isinstance(entries, list) else []:
+            is_entry = isinstance(entry, list) and len(entry) == 2
+            if is_entry and isinstance(entry[0], (int, float)) and abs(now - entry[0]) < _DAY_S:
+                asked.append((float(entry[0]), bool(entry[1])))
+        return asked
 
-    def take(self) -> bool:
-        """Whether it may ask now; then that counts. Raises where that cannot be remembered."""
+    def take(self, is_baseline: bool = False) -> bool:
+        """Whether it may ask now; then that counts. Raises where that cannot be remembered.
+
+        What follows the baseline needs only the rest that CUPTI needs.
+        """
         now = time.time()
         asked = self._asked(now)
-        if len(asked) >= self._per_day or (asked and now - max(asked) < self._between_s):
+        if len(asked) >= self._per_day:
             return False
-        _put(self._path, [*asked, round(now, 3)])
+        for at, was_baseline in asked:
+            is_first = was_baseline and not is_baseline
+            if now - at < (min(_REST_S, self._between_s) if is_first else self._between_s):
+                return False
+        _put(self._path, [*asked, (round(now, 3), is_baseline)])
         return True

@@ -33,6 +33,7 @@ from ._steps import Steps
 _LOOK_S = 2.0
 _SLOW_WRITE_S = 5.0
 _BASELINE_STEP = 500
+_BASELINE = "baseline"
 _STEPS = 3
 _RECENT = 64
 
@@ -85,6 +86,7 @@ class Live:
         self._seen_collectives = 0
         self._recent: list[int] = []
         self._has_baseline = False
+        self._wanted = ""
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="stepscope-live", daemon=True)
 
@@ -186,6 +188,9 @@ class Live:
                 row = (*row[:7], row[7] | IS_MINUTE)
             rows.append(ROW.pack(*row, *minute))
         del self._recent[:-_RECENT]
+        if self._wanted and self._record and not over.is_set():
+            if quiet(self._ask)() is None:  # it cannot be asked: one warning is enough
+                self._wanted = ""
         return rows
 
     def _sums(self) -> tuple[int, int, int, int]:
@@ -200,22 +205,26 @@ class Live:
         return clip(peak >> 20), clip(retries), clip(count), clip(size >> 20)
 
     def _notice(self, seconds: float) -> None:
-        """Rank 0 only: asks all ranks to record when steps have become slower."""
+        """Rank 0 only: all ranks are to record when steps have become slower."""
         changed = self._detector.step(seconds)
-        if not self._record or over.is_set():
-            return
         if changed is not None:
             before, after = changed
-            self._ask(f"steps take {after * 1e3:.4g} ms instead of {before * 1e3:.4g} ms")
+            self._wanted = f"steps take {after * 1e3:.4g} ms instead of {before * 1e3:.4g} ms"
         elif not self._has_baseline and self._steps.count >= _BASELINE_STEP:
             self._has_baseline = True
-            self._ask("baseline")
+            self._wanted = self._wanted or _BASELINE
 
-    def _ask(self, why: str) -> None:
-        if self._recent and not self._is_full() and quiet(self._limits.take)():
+    def _ask(self) -> bool:
+        """A change that comes too early for the limits is recorded later, a baseline is not."""
+        is_baseline = self._wanted == _BASELINE
+        if not self._is_full() and self._limits.take(is_baseline):
             step_s = max(1e-6, median(self._recent) / 1e6)
             first = self._steps.count + max(3, int(AHEAD_S / step_s) + 1)
-            quiet(ask)(self._shared, first, _STEPS, why)
+            ask(self._shared, first, _STEPS, self._wanted)
+            is_baseline = True
+        if is_baseline:
+            self._wanted = ""
+        return True
 
     def _is_full(self) -> bool:
         """Whether the traces of this node leave no room for more; said once."""
