@@ -323,7 +323,7 @@ static enum ss_status store_runs_add_run(struct store_runs *runs, const char *na
 		const struct ss_job *job = &session->job;
 
 		*count = job->run_count;
-		if (!takes_partial && job->run_count == 1 && !job->runs[0].is_complete) {
+		if (!takes_partial && job->run_count && !job->runs[job->chosen_run].is_complete) {
 			ss_session_close(session);
 			return SS_ERR_MISSING;
 		}
@@ -346,7 +346,7 @@ enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const cha
 	struct ss_open_options open = store_runs_loading(runs, paths, path_count);
 	struct ss_error err = { 0 };
 	enum ss_status status = SS_OK;
-	uint32_t count = 1, added = 0;
+	uint32_t count = 1, added = 0, partial = 0;
 
 	while (status == SS_OK && added < count && !stop_asked()) {
 		char number[16];
@@ -354,16 +354,19 @@ enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const cha
 		snprintf(number, sizeof(number), "%u", added + 1);
 		open.run = number;
 		status = store_runs_add_run(runs, name, &open, takes_partial, &count, &err);
+		/* a recording that still arrives does not hold up the others of its folder */
+		if (status == SS_ERR_MISSING && err.code == SS_OK) {
+			status = SS_OK;
+			partial++;
+		}
 		if (status == SS_OK)
 			added++;
 	}
 	/* a signal after the last run has not stopped anything */
 	if (added == count)
-		return STORE_RUNS_ADDED;
+		return partial ? STORE_RUNS_NOT_WHOLE : STORE_RUNS_ADDED;
 	if (stop_asked())
 		return STORE_RUNS_STOPPED;
-	if (status == SS_ERR_MISSING && err.code == SS_OK)
-		return STORE_RUNS_NOT_WHOLE;
 	if (!runs->is_mute)
 		(void)show_fail(runs->what, &err);
 	return STORE_RUNS_FAILED;
