@@ -12,9 +12,12 @@ import pathlib
 import pty
 import random
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 STEPSCOPE = sys.argv[1]
@@ -131,6 +134,52 @@ def check_record(folder):
     check(run("record", folder, "--steps", "21")[0] == 2, "too many steps")
 
 
+def dynolog(answer, seen):
+    """A stand-in for the daemon: one connection, which gets the bytes of the answer."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        with listening, listening.accept()[0] as connection:
+            length = struct.unpack("=i", connection.recv(4, socket.MSG_WAITALL))[0]
+            seen.append(json.loads(connection.recv(length, socket.MSG_WAITALL)))
+            connection.sendall(answer)
+
+    threading.Thread(target=serve, daemon=True).start()
+    return f"127.0.0.1:{listening.getsockname()[1]}"
+
+
+def framed(value):
+    text = json.dumps(value).encode()
+    return struct.pack("=i", len(text)) + text
+
+
+def check_dynolog(folder):
+    """dynolog gets the same step; of several daemons each is asked, whatever the others say."""
+    write(folder, 0, 300)
+    two = {"processesMatched": [71, 72], "activityProfilersTriggered": [71, 72]}
+    seen = []
+    hosts = dynolog(framed(two), seen) + "," + dynolog(framed(two), seen)
+    code, out, err = run("record", folder, "/tmp/traces", "--dynolog", hosts, "--job-id", "7")
+    check(code == 0 and out.count("2 processes will record steps") == 2, out + err)
+    check([one["job_id"] for one in seen] == [7, 7] and seen[0]["pids"] == [0], seen)
+    lines = dict(line.split("=") for line in seen[0]["config"].split())
+    check(lines["ACTIVITIES_ITERATIONS"] == "3", lines)
+    check(1200 < int(lines["PROFILE_START_ITERATION"]) < 1320, lines)
+    check(lines["ACTIVITIES_LOG_FILE"] == "/tmp/traces/trace.json", lines)
+    check(not (folder / ".request.json").exists(), "the recorder is asked, too")
+    none = {"processesMatched": [], "activityProfilersTriggered": []}
+    busy = {"processesMatched": [71, 72], "activityProfilersTriggered": [71]}
+    for answer, words in ((framed(none), "KINETO_USE_DAEMON=1"), (framed(busy), "1 of 2 processes"),
+                          (framed({}), "not one of dynolog"), (b"", "no answer"),
+                          (b"HTTP/1.1 400", "not one of dynolog"), (b"\5\0\0\0{", "no answer"),
+                          (struct.pack("=i", 3) + b"[[[", "not one of dynolog")):  # fmt: skip
+        hosts = dynolog(answer, seen) + "," + dynolog(framed(two), seen)
+        code, out, err = run("record", folder, "--dynolog", hosts)
+        check(code == 1 and words in err and "2 processes" in out, (words, out, err))
+    code, _, err = run("record", folder, "--dynolog", "127.0.0.1:1")
+    check(code == 1 and "cannot connect" in err, err)
+
+
 def check_watch(folder):
     """Gauges and events of live numbers and of a run that is added."""
     if not os.environ.get("STEPSCOPE_DUCKDB"):
@@ -159,7 +208,7 @@ def check_watch(folder):
 
 
 for test in (check_change, check_healthy, check_empty, check_follow, check_record,
-             check_watch):
+             check_dynolog, check_watch):
     with tempfile.TemporaryDirectory() as place:
         test(pathlib.Path(place))
 print(f"live: {failed} failed")

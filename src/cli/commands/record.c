@@ -3,14 +3,17 @@
  * record.c - command: asks all ranks of a running job to record the same steps.
  *
  * It writes the request that stepscope.torch.live looks for every two seconds: a step so far ahead
- * that every rank has seen it before it comes. Nobody waits.
+ * that every rank has seen it before it comes. Nobody waits. With --dynolog it asks the daemons of
+ * the nodes instead, which hand the step to Kineto.
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "api/session.h"
 #include "base/system/clock.h"
+#include "cli/dynolog.h"
 #include "cli/output.h"
 
 /* As the recorder itself asks: _asked.py. */
@@ -64,6 +67,39 @@ static enum ss_status record_write(const char *folder, uint64_t first, uint64_t 
 	return output_write_whole(path.data, &text, err);
 }
 
+/* Asks each daemon of the list; one that does not answer does not stop the others. */
+static int record_by_dynolog(const struct arguments *arguments, uint64_t first, uint64_t steps)
+{
+	const struct dynolog_request request = {
+		.job = cli_option_number(arguments, "job-id", 0),
+		.first = first,
+		.steps = steps,
+		/* Kineto writes nowhere else without KINETO_ONDEMAND_TRACE_DIR */
+		.folder = arguments->path_count > 1 ? arguments->paths[1] : "/tmp",
+	};
+	int code = EXIT_FINE;
+
+	for (const char *at = cli_option_text(arguments, "dynolog"); at && *at;) {
+		size_t length = strcspn(at, ",");
+		struct ss_error err = { 0 };
+		uint32_t matched = 0;
+		char host[256];
+
+		snprintf(host, sizeof(host), "%.*s", (int)(length < 255 ? length : 255), at);
+		at += length + (at[length] == ',');
+		if (cli_dynolog_ask(host, &request, &matched, &err) == SS_OK) {
+			printf("%s: %u process%s will record steps %" PRIu64 " to %" PRIu64
+			       " into %s\n",
+			       host, matched, matched == 1 ? "" : "es", first, first + steps - 1,
+			       request.folder);
+			continue;
+		}
+		fprintf(stderr, "stepscope record: %s: %s\n", host, err.text);
+		code = EXIT_FAILED;
+	}
+	return code;
+}
+
 static int record_run(const struct command *command, const struct arguments *arguments)
 {
 	uint64_t first = 0, steps = cli_option_number(arguments, "steps", 0);
@@ -79,12 +115,15 @@ static int record_run(const struct command *command, const struct arguments *arg
 	}
 	steps = steps ? steps : STEPS;
 	shared = arguments->paths[arguments->path_count - 1];
-	if (record_first_step(arguments, &first, &err) != SS_OK ||
+	if (cli_option_given(arguments, "dynolog") &&
+	    record_first_step(arguments, &first, &err) == SS_OK)
+		return record_by_dynolog(arguments, first, steps);
+	if (err.code != SS_OK || record_first_step(arguments, &first, &err) != SS_OK ||
 	    record_write(shared, first, steps, &err) != SS_OK)
 		return show_fail(command->name, &err);
-	printf("Steps %" PRIu64 " to %" PRIu64 " will be recorded into %s/traces, in about 20 "
+	printf("Steps %" PRIu64 " to %" PRIu64 " will be recorded on all ranks, in about 20 "
 	       "seconds.\n",
-	       first, first + steps - 1, shared);
+	       first, first + steps - 1);
 	return EXIT_FINE;
 }
 
