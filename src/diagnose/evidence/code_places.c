@@ -4,7 +4,10 @@
  */
 #include "diagnose/evidence/code_places.h"
 
+#include <string.h>
+
 #include "base/sort.h"
+#include "diagnose/evidence/checkpoints_and_logging.h"
 
 struct code_place_key {
 	uint32_t name, line;
@@ -83,4 +86,115 @@ void ss_code_places_report(struct ss_code_places *sites, uint32_t most, const ch
 	for (uint32_t i = 0; i < sites->count && i < most; i++)
 		ss_rule_add_evidence(sites->context, ss_code_place_fact(&sites->items[i]), format,
 				     ss_strings_text(names, sites->items[i].name));
+}
+
+/* --- pieces of host time ---------------------------------------------------------------- */
+
+/* Deeper frames are not looked at. */
+#define DEPTH_MAX 256
+
+/* Sites of rows that are remembered: more than are open at a time. */
+#define SITES_KNOWN 256
+
+enum code_name {
+	CODE_NAME_UNKNOWN,
+	CODE_NAME_ATEN,
+	CODE_NAME_PROGRAM, /* a function of the program's own */
+	CODE_NAME_OTHER,
+};
+
+/* What a row is part of. */
+struct ss_code_site {
+	uint32_t row;
+	uint32_t op;       /* the outermost operator of ATen, or else the innermost other one */
+	uint32_t function; /* the innermost of the program */
+};
+
+enum ss_status ss_code_pieces_init(struct ss_code_pieces *pieces, struct ss_code_places *sites,
+				   struct ss_error *err)
+{
+	struct ss_arena *scratch = sites->context->scratch;
+
+	*pieces = (struct ss_code_pieces){ .sites = sites,
+					   .trace = sites->context->trace,
+					   .site = SS_NO_ROW };
+	if (!SS_ALLOC(scratch, pieces->names, (size_t)pieces->trace->names.count + 1) ||
+	    !SS_ALLOC(scratch, pieces->known, SITES_KNOWN))
+		return ss_fail_memory(err, "places of the program");
+	memset(pieces->known, 0xff, SITES_KNOWN * sizeof(*pieces->known)); /* SS_NO_ROW */
+	return SS_OK;
+}
+
+static enum code_name code_name_of(const struct ss_code_pieces *pieces, uint32_t row)
+{
+	uint8_t *known = &pieces->names[pieces->trace->slices.name[row]];
+	const char *name;
+
+	if (*known != CODE_NAME_UNKNOWN)
+		return *known;
+	name = ss_strings_text(&pieces->trace->names, pieces->trace->slices.name[row]);
+	*known = CODE_NAME_OTHER;
+	if (strncmp(name, "aten::", 6) == 0)
+		*known = CODE_NAME_ATEN;
+	else if (strstr(name, ".py(") && !ss_code_is_library(name))
+		*known = CODE_NAME_PROGRAM;
+	return *known;
+}
+
+/* The sites of a row, from those of its parent. */
+static void code_site_enter(const struct ss_code_pieces *pieces, uint32_t row,
+			    struct ss_code_site *site)
+{
+	const struct ss_slices *slices = &pieces->trace->slices;
+
+	if (slices->kind[row] == SS_KIND_OP &&
+	    (site->op == SS_NO_ROW || code_name_of(pieces, site->op) != CODE_NAME_ATEN))
+		site->op = row;
+	if (slices->kind[row] == SS_KIND_PYTHON && code_name_of(pieces, row) == CODE_NAME_PROGRAM)
+		site->function = row;
+	site->row = row;
+}
+
+/* Most rows lie in the row that the last one lies in, whose sites are known. */
+static struct ss_code_site code_site_of(struct ss_code_pieces *pieces, uint32_t row)
+{
+	const struct ss_slices *slices = &pieces->trace->slices;
+	struct ss_code_site site = pieces->known[row % SITES_KNOWN];
+	uint32_t rows[DEPTH_MAX], depth = 0;
+
+	if (site.row == row)
+		return site;
+	site = (struct ss_code_site){ SS_NO_ROW, SS_NO_ROW, SS_NO_ROW };
+	for (; row != SS_NO_ROW && depth < DEPTH_MAX; row = slices->parent[row]) {
+		if (pieces->known[row % SITES_KNOWN].row == row) {
+			site = pieces->known[row % SITES_KNOWN];
+			break;
+		}
+		rows[depth++] = row;
+	}
+	while (depth-- > 0) {
+		code_site_enter(pieces, rows[depth], &site);
+		pieces->known[rows[depth] % SITES_KNOWN] = site;
+	}
+	return site;
+}
+
+void ss_code_pieces_end(struct ss_code_pieces *pieces)
+{
+	if (pieces->site != SS_NO_ROW)
+		ss_code_places_add(pieces->sites, pieces->trace->slices.name[pieces->site],
+				   pieces->site, pieces->site_ns);
+	pieces->site_ns = 0;
+}
+
+void ss_code_pieces_add(void *context, uint32_t row, int64_t from_ns, int64_t to_ns)
+{
+	struct ss_code_pieces *pieces = context;
+	struct ss_code_site site = code_site_of(pieces, row);
+	uint32_t best = site.op != SS_NO_ROW ? site.op : site.function;
+
+	if (best != pieces->site)
+		ss_code_pieces_end(pieces);
+	pieces->site = best;
+	pieces->site_ns = ss_ns_sum(pieces->site_ns, to_ns - from_ns);
 }

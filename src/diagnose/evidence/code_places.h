@@ -47,4 +47,29 @@ struct ss_fact ss_code_place_fact(const struct ss_code_place *site);
 __attribute__((format(printf, 3, 0))) void ss_code_places_report(struct ss_code_places *sites,
 								 uint32_t most, const char *format);
 
+struct ss_code_site;
+
+/*
+ * Sums pieces of host time by the outermost operator of ATen around them, or else by another
+ * operator, or by the function of the program. Lives as long as the rule looks.
+ */
+struct ss_code_pieces {
+	struct ss_code_places *sites;
+	const struct ss_trace *trace;
+	uint8_t *names;             /* per name of the trace: what it says */
+	struct ss_code_site *known; /* of the rows that were looked at last */
+	uint32_t site;              /* of the last piece */
+	int64_t site_ns;            /* of the pieces in a row that have it */
+};
+
+SS_MUST_USE
+enum ss_status ss_code_pieces_init(struct ss_code_pieces *pieces, struct ss_code_places *sites,
+				   struct ss_error *err);
+
+/* For ss_cpu_visit_time(). */
+void ss_code_pieces_add(void *context, uint32_t row, int64_t from_ns, int64_t to_ns);
+
+/* After the last piece. */
+void ss_code_pieces_end(struct ss_code_pieces *pieces);
+
 #endif

@@ -32,9 +32,6 @@
 /* In a file with a single step, fewer late launches may be start-up. */
 #define LATE_MIN 16
 
-/* Deeper frames are not looked at. */
-#define DEPTH_MAX 256
-
 /* Operators with less than a tenth of the idle time are not worth a sentence. */
 #define SITE_SHARE 10
 
@@ -135,6 +132,7 @@ struct launches {
 	int64_t *idle_ns;        /* for each of them: of the gaps that its launch ended */
 	uint8_t *paused;         /* per step: a pause was in it */
 	struct ss_code_places *sites;
+	struct ss_code_pieces pieces;
 	bool with_pauses;    /* three of four steps have them */
 	uint32_t late_count; /* launches, without those after a pause */
 	int64_t count, total_ns, pause_ns;
@@ -238,39 +236,6 @@ static void launch_claim_tasks(struct launches *launches, const struct launch_st
 	}
 }
 
-static const char *launch_name(const struct launches *launches, uint32_t row)
-{
-	return ss_strings_text(&launches->trace->names, launches->trace->slices.name[row]);
-}
-
-/*
- * Adds a piece of what the host did while the device waited: to the outermost operator of ATen
- * around it, or else to another operator, or to the function of the program.
- */
-static void launch_add_piece(void *context, uint32_t row, int64_t from_ns, int64_t to_ns)
-{
-	struct launches *launches = context;
-	const struct ss_slices *slices = &launches->trace->slices;
-	uint32_t best = SS_NO_ROW, up = row;
-
-	for (uint32_t depth = 0; up != SS_NO_ROW && depth < DEPTH_MAX; depth++) {
-		if (slices->kind[up] == SS_KIND_OP &&
-		    (best == SS_NO_ROW || strncmp(launch_name(launches, up), "aten::", 6) == 0))
-			best = up;
-		up = slices->parent[up];
-	}
-	for (uint32_t depth = 0; best == SS_NO_ROW && row != SS_NO_ROW && depth < DEPTH_MAX;
-	     depth++) {
-		if (slices->kind[row] == SS_KIND_PYTHON &&
-		    strstr(launch_name(launches, row), ".py(") &&
-		    !ss_code_is_library(launch_name(launches, row)))
-			best = row;
-		row = slices->parent[row];
-	}
-	if (best != SS_NO_ROW)
-		ss_code_places_add(launches->sites, slices->name[best], best, to_ns - from_ns);
-}
-
 static void launch_claim(struct launches *launches, const struct launch_stretch *stretch)
 {
 	const struct ss_task *last = &launches->graph->tasks[stretch->to];
@@ -286,7 +251,7 @@ static void launch_claim(struct launches *launches, const struct launch_stretch 
 	if (end_ns - idle_ns > start_ns)
 		start_ns = end_ns - idle_ns;
 	ss_cpu_visit_time(launches->trace, last->track, (struct ss_interval){ start_ns, end_ns },
-			  launch_add_piece, launches);
+			  ss_code_pieces_add, &launches->pieces);
 }
 
 /* Whether a function that does something else fills the stretch: unexplained-time names it. */
@@ -400,6 +365,7 @@ static enum ss_status launches_find(struct launches *launches, struct ss_error *
 	SS_TRY(ss_facts_ops(facts, &launches->ops, err));
 	SS_TRY(ss_facts_phases(facts, &launches->phases, err));
 	SS_TRY(ss_code_places_make(&launches->sites, launches->context, err));
+	SS_TRY(ss_code_pieces_init(&launches->pieces, launches->sites, err));
 	if (!SS_ALLOC(launches->context->scratch, launches->paused, (size_t)steps + 1) ||
 	    !launches_find_starts(launches))
 		return ss_fail_memory(err, "late launches");
@@ -413,6 +379,7 @@ static enum ss_status launches_find(struct launches *launches, struct ss_error *
 	if (steps < 2 && launches->late_count < LATE_MIN)
 		return SS_OK;
 	launches_walk(launches, true);
+	ss_code_pieces_end(&launches->pieces);
 	if (launches->count || launches->tiny.count)
 		launches_report(launches);
 	return SS_OK;
