@@ -174,12 +174,12 @@ static bool find_last_task(struct critical_walk *walk)
 
 		for (uint32_t i = 0; graph->step_count && i < graph->task_count; i++) {
 			uint32_t task = replay->first[rank] + i;
-			int64_t end_ns = ss_replay_start(replay, task) +
-					 ss_replay_own(replay, task);
+			int64_t end_ns;
 
-			if ((any && end_ns <= walk->now_ns) ||
-			    ss_packed_run(graph, i)->step == SS_NO_STEP ||
-			    !ss_replay_is_measured(graph, i))
+			if (!(replay->flags[task] & SS_REPLAY_IN_STEP))
+				continue;
+			end_ns = ss_replay_start(replay, task) + ss_replay_own(replay, task);
+			if (any && end_ns <= walk->now_ns)
 				continue;
 			any = true;
 			walk->now_ns = end_ns;

@@ -37,6 +37,7 @@ void ss_replay_release(struct ss_replay *replay)
 	ss_replay_free_array(replay, replay->flags, tasks, sizeof(*replay->flags));
 	ss_replay_free_array(replay, replay->is_edited, replay->rank_count,
 			     sizeof(*replay->is_edited));
+	ss_replay_free_array(replay, replay->reach, replay->rank_count, sizeof(*replay->reach));
 	*replay = (struct ss_replay){ 0 };
 }
 
@@ -70,6 +71,18 @@ static inline int64_t task_start_by_edges(const struct ss_replay *replay, uint32
 	return at_ns;
 }
 
+/* Notes when a task runs, if steps are measured by it. */
+static inline void reach_add(struct ss_replay_reach *reach, uint8_t flags, int64_t start_ns,
+			     int64_t end_ns)
+{
+	if ((flags & SS_REPLAY_BEFORE) && end_ns > reach->before_ns)
+		reach->before_ns = end_ns;
+	if (!(flags & SS_REPLAY_IN_STEP))
+		return;
+	reach->from_ns = start_ns < reach->from_ns ? start_ns : reach->from_ns;
+	reach->to_ns = end_ns > reach->to_ns ? end_ns : reach->to_ns;
+}
+
 /*
  * Starts the tasks of a stretch one after the other, each when its edges and its collective allow.
  */
@@ -82,12 +95,14 @@ static void replay_run_stretch(struct ss_replay *replay, const struct ss_replay_
 	const uint8_t *flags = &replay->flags[first];
 	bool waits = stretch->waits;
 	int64_t at_ns = from ? ss_replay_start(replay, first + from - 1) : 0;
+	int64_t own_ns = from ? ss_replay_own(replay, first + from - 1) : 0;
+	struct ss_replay_reach reach = replay->reach[stretch->rank];
 
 	for (uint32_t task = from; task < from + stretch->count; task++) {
-		/* most tasks of a thread: at_ns is the start of the one before */
+		/* most tasks of a thread: at_ns and own_ns are those of the one before */
 		if (*at == SS_PACKED_CHAIN) {
 			at++;
-			at_ns += ss_replay_own(replay, first + task - 1);
+			at_ns += own_ns;
 		} else {
 			at_ns = task_start_by_edges(replay, first, task, flags[task], &at);
 		}
@@ -103,7 +118,10 @@ static void replay_run_stretch(struct ss_replay *replay, const struct ss_replay_
 			 SS_REPLAY_DELAYED)
 			at_ns += ss_packed_delay(graph, task);
 		ss_moments_set(&replay->starts, first + task, at_ns);
+		own_ns = ss_replay_own(replay, first + task);
+		reach_add(&reach, flags[task], at_ns, at_ns + own_ns);
 	}
+	replay->reach[stretch->rank] = reach;
 }
 
 static int64_t collective_start(const struct ss_replay *replay, uint32_t index)
@@ -124,6 +142,8 @@ static int64_t collective_start(const struct ss_replay *replay, uint32_t index)
 static void replay_run_all(struct ss_replay *replay)
 {
 	ss_moments_clear(&replay->starts);
+	for (uint32_t i = 0; i < replay->rank_count; i++)
+		replay->reach[i] = (struct ss_replay_reach){ INT64_MAX, INT64_MIN, INT64_MIN };
 	for (uint32_t i = 0; i < replay->stretch_count; i++) {
 		const struct ss_replay_stretch *stretch = &replay->order[i];
 
@@ -140,14 +160,15 @@ static void reset_rank_edits(struct ss_replay *replay, uint32_t rank)
 {
 	const struct ss_packed *graph = &replay->ranks[rank];
 	uint8_t *flags = &replay->flags[replay->first[rank]];
+	uint32_t count = graph->task_count;
 
-	if (graph->task_count)
+	if (count)
 		memcpy(&replay->own_ns[replay->first[rank]], graph->own_ns,
-		       graph->task_count * sizeof(*replay->own_ns));
+		       count * sizeof(*replay->own_ns));
 	for (uint32_t i = 0; i < graph->long_count; i++)
 		*ss_replay_long(replay,
 				replay->first[rank] + graph->longs[i].task) = graph->longs[i].ns;
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		flags[i] &= (uint8_t)~SS_REPLAY_EDITED;
 	replay->is_edited[rank] = false;
 }
@@ -201,32 +222,14 @@ static void set_replay_flags(struct ss_replay *replay)
 		reset_rank_edits(replay, i);
 }
 
+/* From the start of a rank's first step, which begins when the work of the one before is done. */
 struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t rank)
 {
-	uint32_t first = replay->first[rank];
-	const uint8_t *flags = &replay->flags[first];
-	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN, before_ns = INT64_MIN;
+	const struct ss_replay_reach *reach = &replay->reach[rank];
 
-	for (uint32_t i = 0; i < replay->ranks[rank].task_count; i++) {
-		int64_t start_ns, end_ns;
-
-		if (!(flags[i] & (SS_REPLAY_BEFORE | SS_REPLAY_IN_STEP)))
-			continue;
-		start_ns = ss_replay_start(replay, first + i);
-		end_ns = start_ns + ss_replay_own(replay, first + i);
-		/* the first step begins when the work of the one before is done */
-		if ((flags[i] & SS_REPLAY_BEFORE) && end_ns > before_ns)
-			before_ns = end_ns;
-		if (!(flags[i] & SS_REPLAY_IN_STEP))
-			continue;
-		if (start_ns < from_ns)
-			from_ns = start_ns;
-		if (end_ns > to_ns)
-			to_ns = end_ns;
-	}
-	if (before_ns > from_ns)
-		from_ns = before_ns;
-	return (struct ss_replay_span){ from_ns, to_ns };
+	return (struct ss_replay_span){ reach->before_ns > reach->from_ns ? reach->before_ns
+									  : reach->from_ns,
+					reach->to_ns };
 }
 
 /*
@@ -423,6 +426,7 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 	replay->longs = ss_replay_array(replay, replay->long_count, sizeof(*replay->longs), &whole);
 	replay->flags = ss_replay_array(replay, replay->task_count, sizeof(*replay->flags), &whole);
 	replay->is_edited = ss_replay_array(replay, rank_count, sizeof(*replay->is_edited), &whole);
+	replay->reach = ss_replay_array(replay, rank_count, sizeof(*replay->reach), &whole);
 	whole = whole && ss_replay_settle(replay);
 	if (!whole || !ss_replay_sort(replay)) {
 		ss_replay_release(replay);

@@ -54,6 +54,11 @@ struct ss_replay_left_out {
 	uint8_t head;    /* of the edge, as it was */
 };
 
+/* Of a rank: when the work of its steps runs, and when that before them ends. */
+struct ss_replay_reach {
+	int64_t from_ns, to_ns, before_ns;
+};
+
 struct ss_replay {
 	struct ss_memory *memory;
 	struct ss_packed *ranks;        /* lent, in the order of their ranks */
@@ -82,8 +87,9 @@ struct ss_replay {
 	uint32_t *own_ns;             /* UINT32_MAX: in longs */
 	struct ss_packed_time *longs; /* of all ranks, by the number of the task */
 	uint32_t long_count;
-	uint8_t *flags;      /* enum ss_replay_flag */
-	bool *is_edited;     /* per rank */
+	uint8_t *flags;                /* enum ss_replay_flag */
+	bool *is_edited;               /* per rank */
+	struct ss_replay_reach *reach; /* per rank, of the last run */
 	int64_t step_ns;     /* mean over ranks of their mean steps, as the view steps has them */
 	int64_t unedited_ns; /* the same, as a run without edits gives it */
 	int64_t apart_ns; /* of the last run: how far the mean rank ends before the last, a step */
