@@ -8,14 +8,15 @@
 
 /* --- numbers of few bytes ---------------------------------------------------------------- */
 
-/* Writes a signed difference, 7 bits per byte. Returns the bytes; NULL: only counts. */
-static uint32_t put_packed_difference(uint8_t *out, int64_t difference)
+/* Most bytes of a difference. */
+#define DIFFERENCE_BYTES_MAX 10
+
+/* Writes a signed difference, 7 bits per byte. Returns the bytes. */
+static inline uint32_t put_packed_difference(uint8_t *out, int64_t difference)
 {
 	uint64_t value = (uint64_t)difference << 1 ^ (difference < 0 ? UINT64_MAX : 0);
 	uint32_t bytes = 0;
 
-	if (!out)
-		return (70 - (uint32_t)__builtin_clzll(value | 1)) / 7;
 	do {
 		out[bytes++] = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
 		value >>= 7;
@@ -127,34 +128,6 @@ static int64_t moment_difference(const struct ss_task *task)
 	return (int64_t)((uint64_t)packed_moment(task) - end_ns);
 }
 
-/* How much of everything there is; false: more than can be numbered. */
-static bool count_packed(struct ss_packed *packed, const struct ss_graph *graph)
-{
-	uint64_t start_bytes = 0, row_bytes = 0, edge_bytes = 0;
-	uint32_t row = 0;
-
-	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
-
-		if (i % SS_PACKED_BLOCK == 0)
-			row = 0;
-		else
-			start_bytes += put_packed_difference(NULL, moment_difference(task));
-		packed->long_count += is_long_task(graph, i);
-		packed->delay_count += task->delay_ns != 0;
-		packed->run_count += starts_new_run(graph, i);
-		row_bytes += put_packed_difference(NULL, row_difference(task->row, row));
-		row = task->row;
-		edge_bytes += task->edges == task[1].edges;
-		for (uint32_t k = task->edges; k < task[1].edges; k++)
-			edge_bytes += bytes_of_form[edge_form(&graph->edges[k], i)];
-	}
-	packed->start_bytes = (uint32_t)start_bytes;
-	packed->row_bytes = (uint32_t)row_bytes;
-	packed->edge_bytes = (uint32_t)edge_bytes;
-	return start_bytes < UINT32_MAX && row_bytes < UINT32_MAX && edge_bytes < UINT32_MAX;
-}
-
 static void *packed_new_array(const struct ss_packed *packed, size_t number, size_t bytes,
 			      bool *whole)
 {
@@ -164,6 +137,7 @@ static void *packed_new_array(const struct ss_packed *packed, size_t number, siz
 	return items;
 }
 
+/* The arrays with as many items as there are tasks. */
 static bool packed_allocate(struct ss_packed *packed)
 {
 	uint32_t tasks = packed->task_count;
@@ -174,96 +148,150 @@ static bool packed_allocate(struct ss_packed *packed)
 	packed->names_of = packed_new_array(packed, tasks, packed->name_bytes, &whole);
 	packed->blocks = packed_new_array(packed, packed_block_count(tasks),
 					  sizeof(*packed->blocks), &whole);
-	packed->runs = packed_new_array(packed, packed->run_count, sizeof(*packed->runs), &whole);
-	packed->longs = packed_new_array(packed, packed->long_count, sizeof(*packed->longs),
-					 &whole);
-	packed->delays = packed_new_array(packed, packed->delay_count, sizeof(*packed->delays),
-					  &whole);
-	packed->starts = packed_new_array(packed, packed->start_bytes, 1, &whole);
-	packed->rows = packed_new_array(packed, packed->row_bytes, 1, &whole);
-	packed->edges = packed_new_array(packed, packed->edge_bytes, 1, &whole);
 	packed->marks = packed_new_array(packed, packed_mark_count(tasks), sizeof(*packed->marks),
 					 &whole);
 	return whole;
 }
 
-/* How far the parts of no fixed length are filled. */
-struct packed_filling {
-	uint32_t run, longs, delays, start_bytes, row_bytes, edge_bytes;
-	uint32_t row; /* of the task before */
+/* Room of the other arrays, which grow block by block; each has one item more than it needs. */
+struct packed_room {
+	uint32_t runs, longs, delays, starts, rows, edges;
 };
 
-static void open_packed_block(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
-			      struct packed_filling *at)
+/* Makes room for the tasks from .. to - 1; false: no memory, or more than can be numbered. */
+static bool packed_reserve(struct ss_packed *packed, const struct ss_graph *graph,
+			   struct packed_room *room, uint32_t from, uint32_t to)
+{
+	struct ss_memory *memory = packed->memory;
+	size_t tasks = (size_t)to - from + 1;
+	size_t edges = (size_t)graph->tasks[to].edges - graph->tasks[from].edges;
+
+	return SS_RESERVE(memory, packed->runs, room->runs, packed->run_count + tasks) &&
+	       SS_RESERVE(memory, packed->longs, room->longs, packed->long_count + tasks) &&
+	       SS_RESERVE(memory, packed->delays, room->delays, packed->delay_count + tasks) &&
+	       SS_RESERVE(memory, packed->starts, room->starts,
+			  packed->start_bytes + tasks * DIFFERENCE_BYTES_MAX) &&
+	       SS_RESERVE(memory, packed->rows, room->rows,
+			  packed->row_bytes + tasks * DIFFERENCE_BYTES_MAX) &&
+	       SS_RESERVE(memory, packed->edges, room->edges,
+			  packed->edge_bytes + tasks + edges * bytes_of_form[SS_PACKED_FAR]);
+}
+
+/* The room becomes what is there, or, without memory, what is to be freed. */
+static void packed_fit(struct ss_packed *packed, struct packed_room *room, bool whole)
+{
+	struct ss_memory *memory = packed->memory;
+	const struct {
+		void **items;
+		uint32_t *room, *count;
+		size_t item_bytes;
+	} arrays[] = {
+		{ (void **)&packed->runs, &room->runs, &packed->run_count, sizeof(*packed->runs) },
+		{ (void **)&packed->longs, &room->longs, &packed->long_count,
+		  sizeof(*packed->longs) },
+		{ (void **)&packed->delays, &room->delays, &packed->delay_count,
+		  sizeof(*packed->delays) },
+		{ (void **)&packed->starts, &room->starts, &packed->start_bytes, 1 },
+		{ (void **)&packed->rows, &room->rows, &packed->row_bytes, 1 },
+		{ (void **)&packed->edges, &room->edges, &packed->edge_bytes, 1 },
+	};
+
+	for (size_t i = 0; i < SS_COUNT(arrays); i++) {
+		if (whole)
+			ss_memory_fit(memory, arrays[i].items, arrays[i].room, *arrays[i].count + 1,
+				      arrays[i].item_bytes);
+		else
+			*arrays[i].count = *arrays[i].room ? *arrays[i].room - 1 : 0;
+	}
+}
+
+static void open_packed_block(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task)
 {
 	packed->blocks[task / SS_PACKED_BLOCK] =
 		(struct ss_packed_block){ .base_ns = packed_moment(&graph->tasks[task]),
-					  .starts_at = at->start_bytes,
-					  .run = at->run ? at->run - 1 : 0,
-					  .rows_at = at->row_bytes };
-	at->row = 0;
+					  .starts_at = packed->start_bytes,
+					  .run = packed->run_count ? packed->run_count - 1 : 0,
+					  .rows_at = packed->row_bytes };
 }
 
-static void put_packed_times(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
-			     struct packed_filling *at)
+static void put_packed_times(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task)
 {
 	const struct ss_task *from = &graph->tasks[task];
 
 	if (task % SS_PACKED_BLOCK)
-		at->start_bytes += put_packed_difference(&packed->starts[at->start_bytes],
-							 moment_difference(from));
+		packed->start_bytes += put_packed_difference(&packed->starts[packed->start_bytes],
+							     moment_difference(from));
 	packed->own_ns[task] = (uint32_t)from->own_ns;
 	if (is_long_task(graph, task)) {
 		packed->own_ns[task] = UINT32_MAX;
-		packed->longs[at->longs++] = (struct ss_packed_time){ task, from->own_ns };
+		packed->longs[packed->long_count++] = (struct ss_packed_time){ task, from->own_ns };
 	}
 	if (from->delay_ns)
-		packed->delays[at->delays++] = (struct ss_packed_time){ task, from->delay_ns };
+		packed->delays[packed->delay_count++] = (struct ss_packed_time){ task,
+										 from->delay_ns };
 }
 
-static void put_packed_edges(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
-			     struct packed_filling *at)
+static void put_packed_edges(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task)
 {
 	uint32_t end = graph->tasks[task + 1].edges;
 
 	if (task % SS_PACKED_MARK == 0)
-		packed->marks[task / SS_PACKED_MARK] = at->edge_bytes;
+		packed->marks[task / SS_PACKED_MARK] = packed->edge_bytes;
 	if (graph->tasks[task].edges == end)
-		packed->edges[at->edge_bytes++] = SS_PACKED_NO_EDGE;
+		packed->edges[packed->edge_bytes++] = SS_PACKED_NO_EDGE;
 	for (uint32_t i = graph->tasks[task].edges; i < end; i++)
-		at->edge_bytes += put_packed_edge(&packed->edges[at->edge_bytes], &graph->edges[i],
-						  task, i + 1 == end);
+		packed->edge_bytes += put_packed_edge(&packed->edges[packed->edge_bytes],
+						      &graph->edges[i], task, i + 1 == end);
 }
 
-static void fill_packed(struct ss_packed *packed, const struct ss_graph *graph)
+static void fill_packed_block(struct ss_packed *packed, const struct ss_graph *graph, uint32_t from,
+			      uint32_t to)
 {
-	struct packed_filling at = { 0 };
+	uint32_t row = 0;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = from; i < to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
 		if (starts_new_run(graph, i))
-			packed->runs[at.run++] = (struct ss_packed_run){ i, task->track,
-									 task->step };
-		if (i % SS_PACKED_BLOCK == 0)
-			open_packed_block(packed, graph, i, &at);
+			packed->runs[packed->run_count++] = (struct ss_packed_run){ i, task->track,
+										    task->step };
+		if (i == from)
+			open_packed_block(packed, graph, i);
 		packed->kinds[i] = (uint8_t)(task->kind | task->phase << 4);
-		put_packed_times(packed, graph, i, &at);
+		put_packed_times(packed, graph, i);
 		if (packed->name_bytes == 1)
 			packed->names_of[i] = (uint8_t)task->name;
 		else
 			memcpy(&packed->names_of[(size_t)i * sizeof(task->name)], &task->name,
 			       sizeof(task->name));
-		at.row_bytes += put_packed_difference(&packed->rows[at.row_bytes],
-						      row_difference(task->row, at.row));
-		at.row = task->row;
-		put_packed_edges(packed, graph, i, &at);
+		packed->row_bytes += put_packed_difference(&packed->rows[packed->row_bytes],
+							   row_difference(task->row, row));
+		row = task->row;
+		put_packed_edges(packed, graph, i);
 	}
-	packed->runs[at.run] = (struct ss_packed_run){ UINT32_MAX, SS_NO_ROW, SS_NO_STEP };
 }
 
-/* Moves names, steps and collectives from the graph. */
-static void packed_take_rest(struct ss_packed *packed, struct ss_graph *graph)
+/* False: no memory. */
+static bool fill_packed(struct ss_packed *packed, const struct ss_graph *graph)
+{
+	struct packed_room room = { 0 };
+	bool whole = packed_allocate(packed) && packed_reserve(packed, graph, &room, 0, 0);
+
+	for (uint32_t from = 0, to; whole && from < graph->task_count; from = to) {
+		to = graph->task_count - from < SS_PACKED_BLOCK ? graph->task_count
+								: from + SS_PACKED_BLOCK;
+		whole = packed_reserve(packed, graph, &room, from, to);
+		if (whole)
+			fill_packed_block(packed, graph, from, to);
+	}
+	if (whole)
+		packed->runs[packed->run_count] = (struct ss_packed_run){ UINT32_MAX, SS_NO_ROW,
+									  SS_NO_STEP };
+	packed_fit(packed, &room, whole);
+	return whole;
+}
+
+void ss_packed_take(struct ss_packed *packed, struct ss_graph *graph)
 {
 	packed->names = graph->names;
 	packed->steps = graph->steps;
@@ -280,7 +308,7 @@ static void packed_take_rest(struct ss_packed *packed, struct ss_graph *graph)
 	graph->comm_count = graph->comm_capacity = 0;
 }
 
-enum ss_status ss_packed_make(struct ss_packed *packed, struct ss_graph *graph,
+enum ss_status ss_packed_fill(struct ss_packed *packed, const struct ss_graph *graph,
 			      struct ss_error *err)
 {
 	_Static_assert(SS_TASK_KINDS <= 16 && SS_PHASE_COUNT <= 16, "a byte has both");
@@ -295,12 +323,17 @@ enum ss_status ss_packed_make(struct ss_packed *packed, struct ss_graph *graph,
 							    : sizeof(uint32_t) };
 	if (!graph->memory)
 		return SS_OK;
-	if (!count_packed(packed, graph) || !packed_allocate(packed)) {
-		ss_packed_release(packed);
-		return ss_fail_memory(err, "the graph of the steps");
-	}
-	fill_packed(packed, graph);
-	packed_take_rest(packed, graph);
+	if (fill_packed(packed, graph))
+		return SS_OK;
+	ss_packed_release(packed);
+	return ss_fail_memory(err, "the graph of the steps");
+}
+
+enum ss_status ss_packed_make(struct ss_packed *packed, struct ss_graph *graph,
+			      struct ss_error *err)
+{
+	SS_TRY(ss_packed_fill(packed, graph, err));
+	ss_packed_take(packed, graph);
 	return SS_OK;
 }
 

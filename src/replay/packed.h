@@ -79,7 +79,15 @@ struct ss_packed {
 	uint32_t edges_of[SS_EDGE_KINDS];
 };
 
-/* Packs tasks and edges; takes names, steps and collectives from the graph. Release both. */
+/* Packs tasks and edges. Another thread may read the graph meanwhile. */
+SS_MUST_USE
+enum ss_status ss_packed_fill(struct ss_packed *packed, const struct ss_graph *graph,
+			      struct ss_error *err);
+
+/* Takes names, steps and collectives from the graph that it was filled from. Release both. */
+void ss_packed_take(struct ss_packed *packed, struct ss_graph *graph);
+
+/* Both. */
 SS_MUST_USE
 enum ss_status ss_packed_make(struct ss_packed *packed, struct ss_graph *graph,
 			      struct ss_error *err);
