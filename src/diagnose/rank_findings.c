@@ -4,16 +4,11 @@
  */
 #include "diagnose/rank_findings.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "analyze/time/roles.h"
 #include "base/sort.h"
 #include "base/search.h"
-#include "base/utf8.h"
-
-/* Longer sentences would not be read. */
-#define SENTENCE_MAX 512
 
 void ss_rank_findings_release(struct ss_rank_findings *findings)
 {
@@ -217,29 +212,57 @@ struct task_place {
 SS_COMPARATOR(task_compare_place, struct task_place,
 	      SS_ASCENDING(track) SS_ASCENDING(start_ns) SS_ASCENDING(task))
 
+/* Sorts the tasks of one track, which usually are in order. */
+static bool findings_sort_track(const struct ss_rule_context *context, uint32_t *tasks,
+				uint32_t count, struct ss_arena *scratch)
+{
+	const struct ss_task *all = context->graph->tasks;
+	struct task_place *places;
+	uint32_t at = 1;
+
+	while (at < count && all[tasks[at - 1]].start_ns <= all[tasks[at]].start_ns)
+		at++;
+	if (at >= count)
+		return true;
+	if (!SS_ALLOC(scratch, places, count))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		places[i] = (struct task_place){ all[tasks[i]].start_ns, all[tasks[i]].track,
+						 tasks[i] };
+	if (!ss_sort_runs(places, count, sizeof(*places), task_compare_place, context->memory))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		tasks[i] = places[i].task;
+	return true;
+}
+
 /* Sorts the tasks by track and start; those without a track come last. */
 static bool findings_sort_tasks(struct ss_rule_context *context)
 {
 	struct ss_rank_findings *findings = context->findings;
-	size_t bytes = ((size_t)findings->task_count + 1) * sizeof(struct task_place);
-	struct task_place *places = ss_memory_resize(findings->memory, NULL, 0, bytes);
+	const struct ss_task *tasks = context->graph->tasks;
+	uint32_t tracks = 0, *ends, from = 0;
+	SS_SCRATCH(scratch, findings->memory);
+
+	for (uint32_t i = 0; i < findings->task_count; i++)
+		if (tasks[i].track != SS_NO_ROW && tasks[i].track >= tracks)
+			tracks = tasks[i].track + 1;
 
 	findings->by_track = ss_memory_resize(findings->memory, NULL, 0,
 					      ((size_t)findings->task_count + 1) *
 						      sizeof(uint32_t));
-	if (places && findings->by_track) {
-		for (uint32_t i = 0; i < findings->task_count; i++) {
-			places[i] = (struct task_place){ context->graph->tasks[i].start_ns,
-							 context->graph->tasks[i].track, i };
-		}
-		findings->failed |= !ss_sort_runs(places, findings->task_count, sizeof(*places),
-						  task_compare_place, findings->memory);
-		for (uint32_t i = 0; i < findings->task_count; i++)
-			findings->by_track[i] = places[i].task;
-	}
-	ss_memory_free(findings->memory, places, bytes);
-	if (!places || !findings->by_track)
-		findings->failed = true;
+	findings->failed |= !findings->by_track || !SS_ALLOC(&scratch, ends, (size_t)tracks + 2);
+	if (findings->failed)
+		return false;
+	for (uint32_t i = 0; i < findings->task_count; i++)
+		ends[(tasks[i].track < tracks ? tasks[i].track : tracks) + 1]++;
+	for (uint32_t i = 1; i <= tracks; i++)
+		ends[i] += ends[i - 1];
+	for (uint32_t i = 0; i < findings->task_count; i++)
+		findings->by_track[ends[tasks[i].track < tracks ? tasks[i].track : tracks]++] = i;
+	for (uint32_t i = 0; i <= tracks && !findings->failed; from = ends[i++])
+		findings->failed |= !findings_sort_track(context, findings->by_track + from,
+							 ends[i] - from, &scratch);
 	return !findings->failed;
 }
 
@@ -356,100 +379,6 @@ int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch st
 	findings_note_taken(findings, (struct ss_found_taken){ stretch.from_ns, stretch.to_ns,
 							       stretch.track });
 	return gone_ns;
-}
-
-/* --- sentences ------------------------------------------------------------------------ */
-
-static uint32_t findings_add_text(struct ss_rank_findings *findings, const char *text)
-{
-	uint32_t id = ss_strings_add(&findings->texts, text, strlen(text));
-
-	if (id == SS_NO_ID)
-		findings->failed = true;
-	return id == SS_NO_ID ? 0 : id;
-}
-
-static uint32_t row_source_line(struct ss_rule_context *context, uint32_t row)
-{
-	const struct ss_places *places;
-	struct ss_error err;
-
-	if (row == SS_NO_ROW)
-		return 0;
-	if (ss_facts_places(context->subject->facts, &places, &err) != SS_OK) {
-		context->findings->failed = true;
-		return 0;
-	}
-	if (row >= places->row_count || !places->line[row])
-		return 0;
-	return findings_add_text(context->findings,
-				 ss_strings_text(&places->lines, places->line[row]));
-}
-
-/* Names in a sentence may be cut within a character, and digests refuse such texts: repairs it. */
-static uint32_t findings_add_sentence(struct ss_rank_findings *findings, const char *sentence)
-{
-	char whole[3 * SENTENCE_MAX];
-	size_t length = strlen(sentence);
-
-	if (!ss_utf8_check(sentence, length))
-		return findings_add_text(findings, sentence);
-	whole[ss_utf8_repair(sentence, length, whole)] = '\0';
-	return findings_add_text(findings, whole);
-}
-
-void ss_rule_add_evidence(struct ss_rule_context *context, struct ss_fact fact, const char *format,
-			  ...)
-{
-	struct ss_rank_findings *findings = context->findings;
-	const struct ss_found_part *part = &findings->parts[context->number];
-	struct ss_found_fact own = { .weight_ns = fact.weight_ns, .count = fact.count };
-	char sentence[SENTENCE_MAX];
-	va_list words;
-
-	va_start(words, format);
-	vsnprintf(sentence, sizeof(sentence), format, words);
-	va_end(words);
-	own.text = findings_add_sentence(findings, sentence);
-	own.line = row_source_line(context, fact.row);
-	for (uint32_t i = part->fact_from; i < findings->fact_count; i++)
-		if (findings->facts[i].text == own.text && findings->facts[i].line == own.line) {
-			findings->facts[i].weight_ns = ss_ns_sum(findings->facts[i].weight_ns,
-								 own.weight_ns);
-			findings->facts[i].count += own.count;
-			return;
-		}
-	if (findings->fact_count - part->fact_from >= SS_RULE_EVIDENCE_MAX)
-		return;
-	if (!SS_GROW(findings->memory, findings->facts, findings->fact_capacity,
-		     findings->fact_count)) {
-		findings->failed = true;
-		return;
-	}
-	findings->facts[findings->fact_count++] = own;
-}
-
-void ss_rule_set_confidence(struct ss_rule_context *context, enum ss_confidence confidence,
-			    const char *reason)
-{
-	struct ss_found_part *part = &context->findings->parts[context->number];
-
-	if (part->is_sure && part->confidence <= confidence)
-		return;
-	part->is_sure = true;
-	part->confidence = confidence;
-	part->reason = findings_add_text(context->findings, reason);
-}
-
-void ss_rule_set_fix(struct ss_rule_context *context, const char *fix)
-{
-	context->findings->parts[context->number].fix = fix;
-}
-
-void ss_rule_add_figure(struct ss_rule_context *context, uint32_t slot, double value)
-{
-	assert(slot < SS_RULE_FIGURES);
-	context->findings->parts[context->number].figures[slot] += value;
 }
 
 /* --- all rules ----------------------------------------------------------------------- */

@@ -51,9 +51,10 @@ struct ss_rule_context {
 	struct ss_memory *memory;     /* for temporary data of the rule that grows */
 	struct ss_arena *scratch;     /* for all other: released when the rule is done */
 	struct ss_rank_findings *findings;
-	bool failed;              /* no memory: the rule need not say so */
-	struct ss_arena *shared;  /* for what rules share: lives until the last one is done */
-	const uint8_t *side_work; /* ss_rule_side_work(); NULL: not requested yet */
+	bool failed;                  /* no memory: the rule need not say so */
+	struct ss_arena *shared;      /* for what rules share: lives until the last one is done */
+	const uint8_t *side_work;     /* ss_rule_side_work(); NULL: not requested yet */
+	const uint8_t *needed_copies; /* ss_needed_copies_find(); the same */
 	const struct ss_gradients *gradients; /* ss_rule_gradients(); the same */
 	struct ss_unclaimed *unclaimed;       /* ss_rule_unclaimed(); the same */
 	void (*release_unclaimed)(struct ss_unclaimed *unclaimed);

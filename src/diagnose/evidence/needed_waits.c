@@ -124,52 +124,89 @@ uint32_t *ss_result_waits_find(const struct ss_rule_context *context, const stru
 
 /* --- copies ---------------------------------------------------------------------------- */
 
-/* Per host row: the bytes that its call copies to the host; 0: none, or a number. */
-static int64_t *needed_bytes_to_host(const struct ss_rule_context *context, struct ss_arena *arena)
+/* Calls that copy more than a number to the host. */
+struct copy_calls {
+	struct ss_bitmap rows;
+	int64_t *bytes; /* of each of them */
+};
+
+/* Whether a device row is such a copy, and by which call. */
+static bool copy_is_to_host(const struct ss_rule_context *context, const struct ss_host_link *link,
+			    uint32_t row, uint32_t *call)
 {
 	const struct ss_trace *trace = context->trace;
-	int64_t *bytes = SS_ARENA_NEW(arena, int64_t, (size_t)trace->device_from + 1);
-	struct ss_host_link link;
+	struct ss_copy_kind kind = link->kinds[trace->slices.name[row]];
 
-	if (!bytes || !ss_host_link_init(&link, trace, context->digest->device, arena))
-		return NULL;
-	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
-		struct ss_copy_kind kind = link.kinds[trace->slices.name[row]];
-		uint32_t call = ss_slice_launch(&trace->slices, row);
-
-		if (kind.memory != SS_COPY_NONE && kind.way == SS_COPY_OUT &&
-		    call < trace->device_from && ss_copy_bytes(trace, row) > NUMBER_BYTES)
-			bytes[call] = ss_copy_bytes(trace, row);
-	}
-	return bytes;
+	if (kind.memory == SS_COPY_NONE || kind.way != SS_COPY_OUT)
+		return false;
+	*call = ss_slice_launch(&trace->slices, row);
+	return *call < trace->device_from && ss_copy_bytes(trace, row) > NUMBER_BYTES;
 }
 
-const uint8_t *ss_needed_copies_find(const struct ss_rule_context *context,
-				     const struct ss_ops *ops)
+/* False: no memory. */
+static bool copy_calls_find(struct copy_calls *calls, const struct ss_rule_context *context)
+{
+	const struct ss_trace *trace = context->trace;
+	struct ss_host_link link;
+	uint32_t call;
+
+	if (!ss_bitmap_init(&calls->rows, trace->device_from, context->memory) ||
+	    !ss_host_link_init(&link, trace, context->digest->device, context->scratch))
+		return false;
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
+		if (copy_is_to_host(context, &link, row, &call))
+			ss_bitmap_add(&calls->rows, call);
+	ss_bitmap_finish(&calls->rows);
+	if (!SS_ALLOC(context->scratch, calls->bytes, (size_t)calls->rows.count + 1))
+		return false;
+	for (uint32_t row = trace->device_from; row < trace->device_to && calls->rows.count; row++)
+		if (copy_is_to_host(context, &link, row, &call))
+			calls->bytes[ss_bitmap_find(&calls->rows, call)] = ss_copy_bytes(trace,
+											 row);
+	return true;
+}
+
+/* Marks the calls that are followed by a long pause, in the order of their thread. */
+static void needed_mark_calls(const struct ss_rule_context *context, const struct ss_ops *ops,
+			      const struct copy_calls *calls, uint8_t *needed)
 {
 	const struct ss_graph *graph = context->graph;
-	uint8_t *needed = SS_ARENA_NEW(context->scratch, uint8_t,
-				       (size_t)context->trace->device_from + 1);
-	int64_t *bytes = needed ? needed_bytes_to_host(context, context->scratch) : NULL;
 	int64_t pause_ns = 0; /* the longest of the thread until it gives work to the device */
 
-	if (!bytes)
-		return NULL;
 	for (uint32_t i = graph->task_count; i-- > 0;) {
 		const struct ss_task *task = &graph->tasks[i];
-		bool is_copy = (task->kind == SS_TASK_CALL || task->kind == SS_TASK_LAUNCH) &&
-			       task->row < context->trace->device_from && bytes[task->row];
+		uint32_t copy = task->kind == SS_TASK_CALL || task->kind == SS_TASK_LAUNCH
+					? ss_bitmap_find(&calls->rows, task->row)
+					: SS_NO_ROW;
 
 		if (i + 1 == graph->task_count || task[1].track != task->track ||
-		    task[1].step != task->step || (task->kind == SS_TASK_LAUNCH && !is_copy))
+		    task[1].step != task->step ||
+		    (task->kind == SS_TASK_LAUNCH && copy == SS_NO_ROW))
 			pause_ns = 0;
 		if (task->kind == SS_TASK_WORK && task->own_ns > pause_ns)
 			pause_ns = task->own_ns;
-		if (!is_copy || pause_ns < BUSY_NS || pause_ns < bytes[task->row] / BYTES_PER_NS)
+		if (copy == SS_NO_ROW || pause_ns < BUSY_NS ||
+		    pause_ns < calls->bytes[copy] / BYTES_PER_NS)
 			continue;
 		needed[task->row] = true;
 		if (ops->owner[task->row] != SS_NO_ROW)
 			needed[ops->owner[task->row]] = true;
 	}
-	return needed;
+}
+
+const uint8_t *ss_needed_copies_find(struct ss_rule_context *context, const struct ss_ops *ops)
+{
+	struct copy_calls calls = { 0 };
+	uint8_t *needed;
+
+	if (context->needed_copies)
+		return context->needed_copies;
+	needed = SS_ARENA_NEW(context->shared, uint8_t, (size_t)context->trace->device_from + 1);
+	if (needed && copy_calls_find(&calls, context)) {
+		context->needed_copies = needed;
+		if (calls.rows.count)
+			needed_mark_calls(context, ops, &calls, needed);
+	}
+	ss_bitmap_release(&calls.rows);
+	return context->needed_copies;
 }

@@ -26,8 +26,7 @@ uint32_t *ss_result_waits_find(const struct ss_rule_context *context, const stru
  * do not count. NULL: no memory.
  */
 SS_MUST_USE
-const uint8_t *ss_needed_copies_find(const struct ss_rule_context *context,
-				     const struct ss_ops *ops);
+const uint8_t *ss_needed_copies_find(struct ss_rule_context *context, const struct ss_ops *ops);
 
 /* Whether a call copies to the host what is needed there, or waits for such a copy. */
 static inline bool ss_needed_copies_has(const uint8_t *needed, const struct ss_ops *ops,
