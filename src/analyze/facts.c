@@ -49,29 +49,85 @@ void ss_facts_keep_only(struct ss_facts *facts, uint32_t kept)
 		ss_ops_release(&facts->ops);
 }
 
+/* Facts that a thread can be computing. */
+enum making {
+	MAKING_OPS = 1 << 0,
+	MAKING_PLACES = 1 << 1,
+	MAKING_WORKS = 1 << 2,
+	MAKING_OP_RUNS = 1 << 3,
+	MAKING_IDLE = 1 << 4,
+	MAKING_PHASES = 1 << 5,
+	MAKING_TRAINING = 1 << 6,
+	MAKING_REGIONS = 1 << 7,
+	MAKING_OP_TIMES = 1 << 8,
+};
+
+/* Waits for the thread that is computing the fact; others wait until it is begun or left. */
+static void facts_enter(struct ss_facts *facts, enum making fact)
+{
+	if (!facts->gate)
+		return;
+	ss_gate_lock(facts->gate);
+	while (facts->making & fact)
+		ss_gate_wait(facts->gate);
+}
+
+static enum ss_status facts_leave(struct ss_facts *facts)
+{
+	if (facts->gate)
+		ss_gate_unlock(facts->gate);
+	return SS_OK;
+}
+
+static void facts_begin(struct ss_facts *facts, enum making fact)
+{
+	facts->making |= fact;
+	facts_leave(facts);
+}
+
+static enum ss_status facts_end(struct ss_facts *facts, enum making fact, enum ss_status status)
+{
+	if (facts->gate)
+		ss_gate_lock(facts->gate);
+	facts->making &= ~(uint32_t)fact;
+	if (facts->gate)
+		ss_gate_wake(facts->gate);
+	facts_leave(facts);
+	return status;
+}
+
+/* Returns when the fact is `made`, by this call of `make` or by another thread. */
+#define RETURN_FACT(facts, fact, made, make)         \
+	do {                                         \
+		facts_enter(facts, fact);            \
+		if (made)                            \
+			return facts_leave(facts);   \
+		facts_begin(facts, fact);            \
+		return facts_end(facts, fact, make); \
+	} while (0)
+
 enum ss_status ss_facts_ops(struct ss_facts *facts, const struct ss_ops **out, struct ss_error *err)
 {
 	assert(facts->allowed & SS_FACT_OPS);
 	*out = &facts->ops;
-	if (facts->ops.trace)
-		return SS_OK;
-	return ss_ops_init(&facts->ops, facts->trace, facts->memory, err);
+	RETURN_FACT(facts, MAKING_OPS, facts->ops.trace,
+		    ss_ops_init(&facts->ops, facts->trace, facts->memory, err));
 }
 
 enum ss_status ss_facts_op_times(struct ss_facts *facts, const struct ss_ops **out,
 				 struct ss_error *err)
 {
 	SS_TRY(ss_facts_ops(facts, out, err));
-	return ss_ops_find_times(&facts->ops, err);
+	RETURN_FACT(facts, MAKING_OP_TIMES, facts->ops.total_ns,
+		    ss_ops_find_times(&facts->ops, err));
 }
 
 enum ss_status ss_facts_places(struct ss_facts *facts, const struct ss_places **out,
 			       struct ss_error *err)
 {
 	*out = &facts->places;
-	if (facts->places.trace)
-		return SS_OK;
-	return ss_places_init(&facts->places, facts->trace, facts->memory, err);
+	RETURN_FACT(facts, MAKING_PLACES, facts->places.trace,
+		    ss_places_init(&facts->places, facts->trace, facts->memory, err));
 }
 
 enum ss_status ss_facts_works(struct ss_facts *facts, const struct ss_works **out,
@@ -81,10 +137,9 @@ enum ss_status ss_facts_works(struct ss_facts *facts, const struct ss_works **ou
 
 	assert(facts->allowed & SS_FACT_WORKS);
 	*out = &facts->works;
-	if (facts->works.ops)
-		return SS_OK;
 	SS_TRY(ss_facts_ops(facts, &ops, err));
-	return ss_works_init(&facts->works, ops, facts->memory, err);
+	RETURN_FACT(facts, MAKING_WORKS, facts->works.ops,
+		    ss_works_init(&facts->works, ops, facts->memory, err));
 }
 
 enum ss_status ss_facts_op_runs(struct ss_facts *facts, const struct ss_op_runs **out,
@@ -95,29 +150,26 @@ enum ss_status ss_facts_op_runs(struct ss_facts *facts, const struct ss_op_runs 
 
 	assert(facts->allowed & SS_FACT_OP_RUNS);
 	*out = &facts->op_runs;
-	if (facts->op_runs.ops)
-		return SS_OK;
 	SS_TRY(ss_facts_op_times(facts, &ops, err));
 	SS_TRY(ss_facts_works(facts, &works, err));
-	return ss_op_runs_init(&facts->op_runs, ops, works, facts->memory, err);
+	RETURN_FACT(facts, MAKING_OP_RUNS, facts->op_runs.ops,
+		    ss_op_runs_init(&facts->op_runs, ops, works, facts->memory, err));
 }
 
 enum ss_status ss_facts_idle(struct ss_facts *facts, const struct ss_idle **out,
 			     struct ss_error *err)
 {
 	*out = &facts->idle;
-	if (facts->idle.trace)
-		return SS_OK;
-	return ss_idle_init(&facts->idle, facts->trace, facts->memory, err);
+	RETURN_FACT(facts, MAKING_IDLE, facts->idle.trace,
+		    ss_idle_init(&facts->idle, facts->trace, facts->memory, err));
 }
 
 enum ss_status ss_facts_phases(struct ss_facts *facts, const struct ss_phases **out,
 			       struct ss_error *err)
 {
 	*out = &facts->phases;
-	if (facts->phases.trace)
-		return SS_OK;
-	return ss_phases_init(&facts->phases, facts->trace, facts->memory, err);
+	RETURN_FACT(facts, MAKING_PHASES, facts->phases.trace,
+		    ss_phases_init(&facts->phases, facts->trace, facts->memory, err));
 }
 
 enum ss_status ss_facts_training(struct ss_facts *facts, const struct ss_training **out,
@@ -128,11 +180,10 @@ enum ss_status ss_facts_training(struct ss_facts *facts, const struct ss_trainin
 
 	assert(facts->allowed & SS_FACT_TRAINING);
 	*out = &facts->training;
-	if (facts->training.trace)
-		return SS_OK;
 	SS_TRY(ss_facts_phases(facts, &phases, err));
 	SS_TRY(ss_facts_places(facts, &places, err));
-	return ss_training_init(&facts->training, phases, places, facts->memory, err);
+	RETURN_FACT(facts, MAKING_TRAINING, facts->training.trace,
+		    ss_training_init(&facts->training, phases, places, facts->memory, err));
 }
 
 enum ss_status ss_facts_regions(struct ss_facts *facts, const struct ss_regions **out,
@@ -140,9 +191,8 @@ enum ss_status ss_facts_regions(struct ss_facts *facts, const struct ss_regions 
 {
 	assert(facts->allowed & SS_FACT_REGIONS);
 	*out = &facts->regions;
-	if (facts->regions.trace)
-		return SS_OK;
-	return ss_regions_init(&facts->regions, facts->trace, facts->memory, err);
+	RETURN_FACT(facts, MAKING_REGIONS, facts->regions.trace,
+		    ss_regions_init(&facts->regions, facts->trace, facts->memory, err));
 }
 
 enum ss_status ss_facts_kernel_names(struct ss_facts *facts, const struct ss_kernel_name **out,
@@ -168,8 +218,6 @@ enum ss_status ss_facts_make(struct ss_facts *facts, uint32_t wanted, struct ss_
 	const struct ss_works *works;
 	const struct ss_ops *ops;
 
-	if (wanted & SS_FACT_TRAINING)
-		SS_TRY(ss_facts_training(facts, &training, err));
 	if (wanted & SS_FACT_OPS)
 		SS_TRY(ss_facts_ops(facts, &ops, err));
 	if (wanted & SS_FACT_WORKS)
@@ -178,5 +226,7 @@ enum ss_status ss_facts_make(struct ss_facts *facts, uint32_t wanted, struct ss_
 		SS_TRY(ss_facts_op_runs(facts, &op_runs, err));
 	if (wanted & SS_FACT_REGIONS)
 		SS_TRY(ss_facts_regions(facts, &regions, err));
+	if (wanted & SS_FACT_TRAINING)
+		SS_TRY(ss_facts_training(facts, &training, err));
 	return SS_OK;
 }

@@ -3,7 +3,8 @@
  * facts.h - what several views need of one trace, computed on first use.
  *
  * Each fact takes one or more passes over all rows, and memory. Views that run one after
- * the other on the same trace share them; a single view pays only for what it uses.
+ * the other on the same trace share them; a single view pays only for what it uses. Threads may
+ * ask at the same time while there is a gate: one computes a fact, the others wait for it.
  */
 #ifndef SS_ANALYZE_FACTS_H
 #define SS_ANALYZE_FACTS_H
@@ -16,6 +17,7 @@
 #include "analyze/time/idle.h"
 #include "analyze/work/op_runs.h"
 #include "analyze/work/work.h"
+#include "base/system/thread.h"
 
 /* Facts with a value for each row of the trace, which few views need. */
 enum ss_large_fact {
@@ -54,7 +56,9 @@ struct ss_facts {
 	struct ss_regions regions;
 	struct ss_arena name_texts;
 	const struct ss_kernel_name *kernel_names; /* NULL: not made yet */
-	uint32_t allowed; /* enum ss_large_fact: asserts that callers declared what they use */
+	uint32_t allowed;     /* enum ss_large_fact: asserts that callers declared what they use */
+	struct ss_gate *gate; /* while threads share them: lent; else NULL */
+	uint32_t making;      /* of those that a thread is computing */
 };
 
 /* The trace may be NULL as long as no fact is used. */

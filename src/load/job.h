@@ -112,13 +112,14 @@ struct ss_open_options; /* stepscope.h */
  */
 struct ss_job_summarizer {
 	/*
-	 * `begin` makes what does not need the digest, `finish` the rest. `begin` uses no fact but
-	 * phases, which exists by then: another thread may make other facts meanwhile.
+	 * `begin` makes what does not need the digest, `finish` the rest. While `begin` runs,
+	 * another thread may make facts.
 	 */
 	enum ss_status (*begin)(void **out, const struct ss_subject *subject,
 				struct ss_memory *memory, struct ss_error *err);
 	enum ss_status (*finish)(void *summary, const struct ss_subject *subject,
-				 const struct ss_digest *digest, struct ss_error *err);
+				 const struct ss_digest *digest, uint32_t threads,
+				 struct ss_error *err);
 	/* the large facts that `finish` usually needs for a file with this digest */
 	uint32_t (*facts)(const struct ss_digest *digest);
 	void (*release)(void *summary); /* also what `finish` failed to complete */

@@ -127,6 +127,8 @@ struct preparing {
 	struct ss_trace *trace; /* the subject's if it is freed afterwards; else NULL */
 	struct ss_digest *digest;
 	bool has_digest;
+	struct ss_gate *gate; /* while two threads work on it */
+	uint32_t wanted;      /* of the large facts; 0 until the digest is there */
 	void *summary;
 	enum ss_status status[2];
 	struct ss_error err[2];
@@ -150,36 +152,72 @@ static void prepare_digest_of_trace(struct preparing *preparing)
 		ss_job_digest_bound(preparing->file);
 }
 
-/* One thread begins the summary; the other makes the digest and the facts that are needed next. */
+/* The facts that the summary usually needs, as soon as the digest says which. */
+static enum ss_status prepare_facts(struct preparing *preparing, struct ss_error *err)
+{
+	struct ss_facts *facts = preparing->subject->facts;
+	uint32_t wanted = preparing->job->summarizer->facts(preparing->digest);
+	const struct ss_allocs *allocs;
+
+	ss_gate_lock(preparing->gate);
+	preparing->wanted = wanted;
+	ss_gate_unlock(preparing->gate);
+	SS_TRY(ss_facts_make(facts, wanted, err));
+	return wanted & SS_FACT_ALLOCS ? ss_allocs_of_facts(facts, &allocs, err) : SS_OK;
+}
+
+/* Those that the other thread makes last. */
+static enum ss_status prepare_last_facts(struct preparing *preparing, struct ss_error *err)
+{
+	struct ss_facts *facts = preparing->subject->facts;
+	const struct ss_places *places;
+	uint32_t wanted;
+
+	SS_TRY(ss_facts_places(facts, &places, err));
+	ss_gate_lock(preparing->gate);
+	wanted = preparing->wanted;
+	ss_gate_unlock(preparing->gate);
+	return ss_facts_make(facts, wanted & SS_FACT_TRAINING, err);
+}
+
+/* One thread begins the summary; the other makes the digest. Both then make facts. */
 static void prepare_beside(void *context, uint32_t index)
 {
 	struct preparing *preparing = context;
-	struct ss_facts *facts = preparing->subject->facts;
-	const struct ss_allocs *allocs;
-	uint32_t wanted;
+	enum ss_status *status = &preparing->status[index];
 
-	if (index == 0) {
+	if (index == 0)
 		prepare_begin_summary(preparing);
+	else
+		prepare_digest_of_trace(preparing);
+	if (*status == SS_OK)
+		*status = (index == 0 ? prepare_last_facts : prepare_facts)(preparing,
+									    &preparing->err[index]);
+}
+
+static void prepare_on_threads(struct preparing *preparing)
+{
+	struct ss_facts *facts = preparing->subject->facts;
+	const struct ss_phases *phases;
+
+	preparing->status[0] = ss_facts_phases(facts, &phases, &preparing->err[0]);
+	if (preparing->status[0] != SS_OK)
+		return;
+	preparing->gate = ss_gate_open();
+	if (!preparing->gate) {
+		preparing->status[0] = ss_fail_memory(&preparing->err[0], "the ranks of the job");
 		return;
 	}
-	prepare_digest_of_trace(preparing);
-	if (preparing->status[1] != SS_OK)
-		return;
-	wanted = preparing->job->summarizer->facts(preparing->digest);
-	preparing->status[1] = ss_facts_make(facts, wanted, &preparing->err[1]);
-	if (preparing->status[1] == SS_OK && wanted & SS_FACT_ALLOCS)
-		preparing->status[1] = ss_allocs_of_facts(facts, &allocs, &preparing->err[1]);
+	facts->gate = preparing->gate;
+	ss_thread_run(2, prepare_beside, preparing);
+	facts->gate = NULL;
+	ss_gate_close(preparing->gate);
 }
 
 static void prepare_concurrently(struct preparing *preparing, uint32_t threads)
 {
-	const struct ss_phases *phases;
-
 	if (threads > 1) {
-		preparing->status[0] = ss_facts_phases(preparing->subject->facts, &phases,
-						       &preparing->err[0]);
-		if (preparing->status[0] == SS_OK)
-			ss_thread_run(2, prepare_beside, preparing);
+		prepare_on_threads(preparing);
 		return;
 	}
 	prepare_digest_of_trace(preparing);
@@ -224,7 +262,7 @@ static enum ss_status prepare_file(struct preparing *preparing, uint32_t threads
 	if (preparing->trace)
 		ss_slices_drop_ids(preparing->trace);
 	return job->summarizer->finish(preparing->summary, preparing->subject, preparing->digest,
-				       err);
+				       threads, err);
 }
 
 /* The same; frees what was made if something fails. */

@@ -66,7 +66,7 @@ static void write_with(const struct ss_job_summarizer *summarizer, struct suppor
 	subject.facts = &facts;
 	assert_int_equal(ss_digest_make(&digest, &subject, memory, NULL), SS_OK);
 	assert_int_equal(summarizer->begin(&summary, &subject, memory, NULL), SS_OK);
-	assert_int_equal(summarizer->finish(summary, &subject, &digest, NULL), SS_OK);
+	assert_int_equal(summarizer->finish(summary, &subject, &digest, 1, NULL), SS_OK);
 	summarizer->write(summary, out);
 	assert_false(ss_text_failed(out));
 	summarizer->release(summary);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
+#include "base/system/thread.h"
 #include "base/text.h"
 #include "diagnose/summary/starts.h"
 #include "trace/digest/fields.h"
@@ -352,22 +353,57 @@ static enum ss_status summary_begin(void **out, const struct ss_subject *subject
 }
 
 static enum ss_status summary_finish_unpacked(void *summary, const struct ss_subject *subject,
-					      const struct ss_digest *digest, struct ss_error *err)
+					      const struct ss_digest *digest, uint32_t threads,
+					      struct ss_error *err)
 {
 	struct ss_rank_summary *own = summary;
 
+	(void)threads;
 	return ss_rank_findings_make(&own->findings, subject, digest, &own->whole, own->memory,
 				     err);
 }
 
-static enum ss_status summary_finish(void *summary, const struct ss_subject *subject,
-				     const struct ss_digest *digest, struct ss_error *err)
-{
-	struct ss_rank_summary *own = summary;
+/* Both only read the graph. */
+struct summary_finishing {
+	struct ss_rank_summary *own;
+	const struct ss_subject *subject;
+	const struct ss_digest *digest;
+	enum ss_status status[2];
+	struct ss_error err[2];
+};
 
-	SS_TRY(summary_finish_unpacked(summary, subject, digest, err));
-	SS_TRY(ss_packed_make(&own->graph, &own->whole, err));
-	ss_replay_graph_release(&own->whole);
+static void summary_finish_part(void *context, uint32_t index)
+{
+	struct summary_finishing *finishing = context;
+	struct ss_rank_summary *own = finishing->own;
+	struct ss_error *err = &finishing->err[index];
+
+	finishing->status[index] = index == 0 ? summary_finish_unpacked(own, finishing->subject,
+									finishing->digest, 1, err)
+					      : ss_packed_fill(&own->graph, &own->whole, err);
+}
+
+/* Lets the rules look at the rank, and packs its graph, on two threads if there are two. */
+static enum ss_status summary_finish(void *summary, const struct ss_subject *subject,
+				     const struct ss_digest *digest, uint32_t threads,
+				     struct ss_error *err)
+{
+	struct summary_finishing finishing = { .own = summary,
+					       .subject = subject,
+					       .digest = digest };
+
+	if (threads > 1)
+		ss_thread_run(2, summary_finish_part, &finishing);
+	for (uint32_t i = 0; i < 2; i++) {
+		if (threads <= 1)
+			summary_finish_part(&finishing, i);
+		if (finishing.status[i] == SS_OK)
+			continue;
+		*err = finishing.err[i];
+		return finishing.status[i];
+	}
+	ss_packed_take(&finishing.own->graph, &finishing.own->whole);
+	ss_replay_graph_release(&finishing.own->whole);
 	return SS_OK;
 }
 

@@ -195,45 +195,6 @@ static bool gather_columns_alike(struct ss_memory *memory, void **const *columns
 
 #define COLUMN(field) ((void **)&(field))
 
-/* A thread's share of the columns: the wide ones, then the narrower. */
-static void move_share(void *context, uint32_t index)
-{
-	struct row_sorting *sorting = context;
-	struct ss_slices *slices = &sorting->trace->slices;
-	void **const times[] = { COLUMN(slices->start_ns), COLUMN(slices->dur_ns) };
-	void **const ids[] = { COLUMN(slices->name), COLUMN(slices->args), COLUMN(slices->id) };
-	void **const kinds[] = { COLUMN(slices->kind), COLUMN(slices->category) };
-	const struct {
-		void **const *columns;
-		size_t count, item_bytes;
-	} shares[] = {
-		{ times, SS_COUNT(times), sizeof(*slices->start_ns) },
-		{ ids, SS_COUNT(ids), sizeof(*slices->name) },
-		{ kinds, SS_COUNT(kinds), sizeof(*slices->kind) },
-	};
-
-	for (size_t i = index; i < SS_COUNT(shares); i += sorting->threads)
-		if (!gather_columns_alike(sorting->trace->memory, shares[i].columns,
-					  shares[i].count, shares[i].item_bytes, sorting->rows,
-					  slices->count, slices->capacity))
-			sorting->failed[index] = true;
-}
-
-static enum ss_status move_columns(struct row_sorting *sorting, struct ss_error *err)
-{
-	struct ss_trace *trace = sorting->trace;
-
-	/* the track column needs no moving: it counts through the tracks */
-	for (uint32_t i = 0; i < trace->track_count; i++)
-		for (uint32_t k = 0; k < trace->tracks[i].row_count; k++)
-			trace->slices.track[trace->tracks[i].first_row + k] = i;
-	ss_thread_run(sorting->threads, move_share, sorting);
-	for (uint32_t i = 0; i < sorting->threads; i++)
-		if (sorting->failed[i])
-			return ss_fail_memory(err, "sorting the events");
-	return SS_OK;
-}
-
 /* The row that a companion begins with. */
 static uint32_t row_of(const char *companion)
 {
@@ -295,17 +256,57 @@ static bool move_companion(const struct row_sorting *sorting, void *items, uint3
 	return true;
 }
 
-static enum ss_status move_companions(struct row_sorting *sorting, struct ss_error *err)
+static bool move_companions(const struct row_sorting *sorting)
 {
 	struct ss_trace *trace = sorting->trace;
 
-	if (move_companion(sorting, trace->comms, trace->comm_count, sizeof(*trace->comms)) &&
-	    move_companion(sorting, trace->sequences, trace->sequence_count,
-			   sizeof(*trace->sequences)) &&
-	    move_companion(sorting, trace->syncs, trace->sync_count, sizeof(*trace->syncs)) &&
-	    move_companion(sorting, trace->others, trace->other_count, sizeof(*trace->others)))
-		return SS_OK;
-	return ss_fail_memory(err, "sorting the events");
+	return move_companion(sorting, trace->comms, trace->comm_count, sizeof(*trace->comms)) &&
+	       move_companion(sorting, trace->sequences, trace->sequence_count,
+			      sizeof(*trace->sequences)) &&
+	       move_companion(sorting, trace->syncs, trace->sync_count, sizeof(*trace->syncs)) &&
+	       move_companion(sorting, trace->others, trace->other_count, sizeof(*trace->others));
+}
+
+/* A thread's share of the columns: the wide ones, then the narrower. */
+static void move_share(void *context, uint32_t index)
+{
+	struct row_sorting *sorting = context;
+	struct ss_slices *slices = &sorting->trace->slices;
+	void **const times[] = { COLUMN(slices->start_ns), COLUMN(slices->dur_ns) };
+	void **const ids[] = { COLUMN(slices->name), COLUMN(slices->args), COLUMN(slices->id) };
+	void **const kinds[] = { COLUMN(slices->kind), COLUMN(slices->category) };
+	const struct {
+		void **const *columns;
+		size_t count, item_bytes;
+	} shares[] = {
+		{ times, SS_COUNT(times), sizeof(*slices->start_ns) },
+		{ ids, SS_COUNT(ids), sizeof(*slices->name) },
+		{ kinds, SS_COUNT(kinds), sizeof(*slices->kind) },
+	};
+
+	for (size_t i = index; i < SS_COUNT(shares); i += sorting->threads)
+		if (!gather_columns_alike(sorting->trace->memory, shares[i].columns,
+					  shares[i].count, shares[i].item_bytes, sorting->rows,
+					  slices->count, slices->capacity))
+			sorting->failed[index] = true;
+	/* as long as the wide columns take another thread */
+	if (index == 1 % sorting->threads && !move_companions(sorting))
+		sorting->failed[index] = true;
+}
+
+static enum ss_status move_columns(struct row_sorting *sorting, struct ss_error *err)
+{
+	struct ss_trace *trace = sorting->trace;
+
+	/* the track column needs no moving: it counts through the tracks */
+	for (uint32_t i = 0; i < trace->track_count; i++)
+		for (uint32_t k = 0; k < trace->tracks[i].row_count; k++)
+			trace->slices.track[trace->tracks[i].first_row + k] = i;
+	ss_thread_run(sorting->threads, move_share, sorting);
+	for (uint32_t i = 0; i < sorting->threads; i++)
+		if (sorting->failed[i])
+			return ss_fail_memory(err, "sorting the events");
+	return SS_OK;
 }
 
 static bool move_allocations(struct ss_trace *trace, const uint32_t *places)
@@ -436,8 +437,6 @@ static enum ss_status sort_slices(struct row_sorting *sorting, const uint32_t *n
 	status = sort_rows_by_track(sorting, err);
 	if (status == SS_OK)
 		status = move_columns(sorting, err);
-	if (status == SS_OK)
-		status = move_companions(sorting, err);
 	ss_memory_free(trace->memory, sorting->rows, bytes);
 	find_device_rows(trace);
 	return status;
