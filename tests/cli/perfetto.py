@@ -12,6 +12,7 @@ import collections
 import csv
 import gzip
 import io
+import json
 import os
 import pathlib
 import re
@@ -116,7 +117,8 @@ class Decoded:
                                for clock in clocks["clocks"]}
             for event in packet["track_event"]:
                 check(event["track_uuid"][0] in self.tracks, "a track that is not described")
-                events.append((packet["timestamp"][0], sequence, event))
+                # BOOT, at the moment where the timeline begins
+                events.append((packet["timestamp"][0] - self.clocks[6], sequence, event))
         self.replay(sorted(events, key=lambda item: item[0]))
 
     def process(self, uuid):
@@ -287,6 +289,19 @@ def test_range(folder):
     run("ask", "perfetto?from=5&to=5", job, code=2)
 
 
+def test_before_the_first_slice(folder):
+    """Times have no sign: what lies before the beginning moves the zero of the clock."""
+    trace = folder / "early.json"
+    kernel = {"ph": "X", "pid": 1, "tid": 2, "cat": "cpu_op", "name": "aten::mm", "dur": 5}
+    trace.write_text(json.dumps({"traceEvents": [
+        {**kernel, "ts": 100}, {**kernel, "ts": 110},
+        {"ph": "i", "pid": 1, "tid": 2, "name": "early", "ts": 40, "s": "t"}]}))
+    counts, decoded = compare(trace, folder)
+    check(counts[0] == 3, counts)
+    check(min(item["at"] for item in decoded.slices) == -60000 == -decoded.clocks[6],
+          decoded.clocks)
+
+
 def test_errors(folder):
     job = folder / "job"
     for words, said in ((("export", job), "--perfetto"),
@@ -307,6 +322,7 @@ def main():
         test_job(folder)
         test_folded(folder)
         test_range(folder)
+        test_before_the_first_slice(folder)
         test_errors(folder)
         files = sorted((path for pattern in ("*.json", "*.json.gz")
                         for path in TRACES.rglob(pattern) if path.stat().st_size < BYTES_MAX and

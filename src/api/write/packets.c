@@ -198,7 +198,7 @@ void packets_add_event(struct packets *packets, const struct written_event *even
 	if (ends)
 		end = proto_put_fixed(end, EVENT_FLOW_END, packets->flow_base | event->row);
 	length = (size_t)(end - inner) + flows * FLOW_BYTES + event->lengths[0] + event->lengths[1];
-	at = proto_put_field(at, PACKET_TIME, (uint64_t)event->at_ns);
+	at = proto_put_field(at, PACKET_TIME, (uint64_t)event->at_ns - (uint64_t)packets->zero_ns);
 	at = proto_put_field(at, PACKET_SEQUENCE, packets->sequence);
 	at = proto_put_field(at, PACKET_FLAGS, FLAG_NEEDS);
 	at = proto_put_head(at, PACKET_EVENT, length);

@@ -59,6 +59,7 @@ struct packets {
 	struct packet_lanes lanes;
 	struct ss_text text, inner; /* a message that is made, and one inside it */
 	int64_t from_ns, to_ns; /* what does not overlap this time of the timeline is left out */
+	int64_t zero_ns;        /* where on the timeline the clock of the packets is 0 */
 	/* of the file at work */
 	const struct ss_timeline_file *file;
 	struct ss_arena scratch;

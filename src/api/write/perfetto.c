@@ -521,19 +521,47 @@ static enum ss_status export_findings(struct packets *packets, struct ss_error *
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-/* The clock of the events, and the time of day at its zero, where a file has it. */
+/*
+ * Moments and samples may lie before the first slice, which is where the timeline begins; times of
+ * packets have no sign.
+ */
+static int64_t export_earliest(const struct ss_timeline_file *file)
+{
+	const struct ss_trace *trace = file->trace;
+	int64_t earliest_ns = 0, at_ns;
+
+	for (uint32_t row = 0; row < trace->slices.count; row++)
+		if (trace->slices.start_ns[row] < earliest_ns)
+			earliest_ns = trace->slices.start_ns[row];
+	for (uint32_t i = 0; i < trace->counter_count; i++)
+		if (trace->counters[i].start_ns < earliest_ns)
+			earliest_ns = trace->counters[i].start_ns;
+	at_ns = ss_timeline_moment(file, earliest_ns);
+	return at_ns < 0 ? at_ns : 0;
+}
+
+/* The clock of the events, and the time of day where the timeline begins, if a file has it. */
 static void export_clock(struct packets *packets)
 {
 	const struct ss_timeline *timeline = &packets->session->timeline;
 	int64_t zero_ns = -1;
 
+	for (uint32_t i = 0; i < timeline->file_count; i++) {
+		int64_t earliest_ns = timeline->files[i].trace
+					      ? export_earliest(&timeline->files[i])
+					      : 0;
+
+		if (earliest_ns < packets->zero_ns)
+			packets->zero_ns = earliest_ns;
+	}
 	for (uint32_t i = 0; i < timeline->file_count && zero_ns < 0; i++)
 		if (timeline->files[i].trace && ss_trace_start(timeline->files[i].trace) >= 0)
 			zero_ns = ss_trace_start(timeline->files[i].trace) -
 				  ss_timeline_moment(&timeline->files[i], 0);
 	for (uint32_t i = 0; i < (zero_ns >= 0 ? 2u : 1u); i++) {
 		proto_add(&packets->inner, 1, i ? CLOCK_OF_DAY : CLOCK_BOOT);
-		proto_add(&packets->inner, 2, i ? (uint64_t)zero_ns : 0);
+		proto_add(&packets->inner, 2,
+			  i ? (uint64_t)zero_ns : 0 - (uint64_t)packets->zero_ns);
 		proto_add_message(&packets->text, 1, &packets->inner);
 	}
 	proto_add(&packets->text, 2, CLOCK_BOOT);
