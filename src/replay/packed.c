@@ -164,7 +164,8 @@ static bool packed_reserve(struct ss_packed *packed, const struct ss_graph *grap
 {
 	struct ss_memory *memory = packed->memory;
 	size_t tasks = (size_t)to - from + 1;
-	size_t edges = (size_t)graph->tasks[to].edges - graph->tasks[from].edges;
+	/* a graph without tasks has no array of them */
+	size_t edges = to > from ? (size_t)graph->tasks[to].edges - graph->tasks[from].edges : 0;
 
 	return SS_RESERVE(memory, packed->runs, room->runs, packed->run_count + tasks) &&
 	       SS_RESERVE(memory, packed->longs, room->longs, packed->long_count + tasks) &&
