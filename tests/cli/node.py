@@ -17,6 +17,10 @@ import tempfile
 import time
 
 STEPSCOPE, DUCKDB = sys.argv[1:3]
+# a sanitizer of C looks for the functions of C++ when the program starts, before DuckDB is loaded
+ENVIRONMENT = dict(os.environ, STEPSCOPE_DUCKDB=DUCKDB)
+if "STEPSCOPE_SLOW" in os.environ:
+    ENVIRONMENT["LD_PRELOAD"] = "libstdc++.so.6"
 failed = 0
 
 
@@ -29,8 +33,7 @@ def check(holds, what):
 
 def run(*arguments, code=0):
     done = subprocess.run([STEPSCOPE, *map(str, arguments)], capture_output=True,
-                          text=True, check=False, timeout=300,
-                          env={**os.environ, "STEPSCOPE_DUCKDB": DUCKDB})  # fmt: skip
+                          text=True, check=False, timeout=300, env=ENVIRONMENT)
     check(done.returncode == code, f"{arguments} ends with {done.returncode}: {done.stderr}")
     return done.stdout, done.stderr
 

@@ -172,7 +172,7 @@ def check_heads(server):
         head = server.ask(path)[1]
         for name, value in (("X-Content-Type-Options", "nosniff"),
                             ("Referrer-Policy", "no-referrer"),
-                            ("Cross-Origin-Opener-Policy", "same-origin"),
+                            ("Cross-Origin-Opener-Policy", "same-origin-allow-popups"),
                             ("Cross-Origin-Resource-Policy", "same-origin")):
             check(head[name] == value, path, name, head[name])
         check("Access-Control-Allow-Origin" not in head, path, head)
