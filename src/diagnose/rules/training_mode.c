@@ -21,7 +21,7 @@ static enum ss_status training_mode_look(struct ss_rule_context *context, struct
 {
 	static const struct ss_kernel_choice choice = {
 		.by_name = training_rest,
-		.evidence = "runs in training mode",
+		.evidence = "does what eval() switches off",
 	};
 	bool claimed;
 
@@ -35,7 +35,7 @@ static enum ss_status training_mode_look(struct ss_rule_context *context, struct
 
 const struct ss_rule ss_rule_training_mode = {
 	.name = "training-mode",
-	.title = "A model that only infers is in training mode",
+	.title = "A model that only infers was not set to eval()",
 	.summary = "Dropout and statistics of batch norm in a run without backward",
 	.fix = "model.eval()   # no dropout, and batch norm by the trained statistics\n"
 	       "with torch.inference_mode():\n"
