@@ -21,7 +21,7 @@ static enum ss_status training_mode_look(struct ss_rule_context *context, struct
 {
 	static const struct ss_kernel_choice choice = {
 		.by_name = training_rest,
-		.evidence = "does what eval() switches off",
+		.evidence = "does what eval() turns off",
 	};
 	bool claimed;
 

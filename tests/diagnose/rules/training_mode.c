@@ -19,8 +19,8 @@
 static const struct rule_case cases[] = {
 	{ "forward alone", CONV RUN(NORM, DROP) BUSY_END,
 	  "info 0.0 medium\n"
-	  "bn_fw_tr_1C11_kernel_NCHW<float> does what eval() switches off: 0.09 ms per step (once)\n"
-	  "fused_dropout_kernel_vec<float> does what eval() switches off: 0.04 ms per step (once)" },
+	  "bn_fw_tr_1C11_kernel_NCHW<float> does what eval() turns off: 0.09 ms per step (once)\n"
+	  "fused_dropout_kernel_vec<float> does what eval() turns off: 0.04 ms per step (once)" },
 	{ "with backward",
 	  CONV RUN(NORM, DROP) BUSY_OP("autograd::engine::evaluate_function: ReluBackward0", "31",
 				       "", "") BUSY_KERNEL("relu", "4", "32", "530", "10") BUSY_END,
