@@ -44,7 +44,7 @@ static const struct ss_rule_fix by_kind[] = {
 
 const struct ss_rule ss_rule_tf32_products = {
 	.name = "tf32-products",
-	.title = "Products run in TF32, and bf16 is twice as fast",
+	.title = "Matmuls run in TF32, where bf16 can be faster",
 	.summary = "Matmuls and convolutions in TF32 on GPUs that have bf16",
 	.fix = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
 	       "    loss = model(batch)",
