@@ -231,6 +231,20 @@ static void test_next(void **state)
 		  "The host limits the step (73 %).\n" },
 		{ { .next = "compute (50 %)", .step_ns = 2, .fixed_ns = 2 },
 		  "Compute limits the step (50 %).\n" },
+		/* kernels hide host work: more of it is left than the GPU idles */
+		{ { .next = "compute (85 %)",
+		    .step_ns = 100,
+		    .fixed_ns = 100,
+		    .gpu = { .rank_count = 1, .busy = 0.91 },
+		    .account = { .step_ns = 100, .smaller_ns = 9, .host_ns = 39 } },
+		  "Compute limits the step (85 %). With all findings fixed the host limits it.\n" },
+		/* as much as it idles */
+		{ { .next = "compute (60 %)",
+		    .step_ns = 100,
+		    .fixed_ns = 100,
+		    .gpu = { .rank_count = 1, .busy = 0.70 },
+		    .account = { .step_ns = 100, .smaller_ns = 9, .host_ns = 39 } },
+		  "Compute limits the step (60 %).\n" },
 	};
 
 	(void)state;
