@@ -95,7 +95,7 @@ struct roofline_tally {
 	bool cached, skipped;         /* calls above the peak of memory, of FLOPs */
 	int64_t rate_ns;              /* of calls that are not above it */
 	double rate_bytes;
-	double flops_of[SS_DTYPE_OTHER + 1][2]; /* without and with tensor cores */
+	double flops_of[SS_DTYPE_OTHER + 1][SS_UNITS_COUNT];
 };
 
 struct roofline {
@@ -177,9 +177,9 @@ static struct roofline_tally *roofline_tally_of(struct roofline *view, struct ro
  * less than the formula says.
  */
 static bool roofline_count_roof(const struct roofline *view, struct roofline_tally *tally,
-				const struct ss_work *work, bool tensor, int64_t device_ns)
+				const struct ss_work *work, enum ss_units units, int64_t device_ns)
 {
-	double peak = ss_peaks_flops(view->peaks, work->dtype, tensor);
+	double peak = ss_peaks_flops(view->peaks, work->dtype, units);
 	double bandwidth = view->peaks->gb_per_s * 1e9;
 	double compute = 0, memory = 0;
 
@@ -236,14 +236,13 @@ static void roofline_count_work(const struct roofline *view, struct roofline_tal
 {
 	int64_t device_ns = worker->device_ns;
 	const struct ss_work *work = ss_works_item(view->works, worker);
-	bool tensor = worker->tensor;
 
 	if (!work)
 		return;
 	if (work->has_flops) {
 		tally->flops += work->flops;
 		ss_ns_add(&tally->flops_ns, device_ns);
-		tally->flops_of[work->dtype][tensor] += work->flops;
+		tally->flops_of[work->dtype][worker->tensor] += work->flops;
 		if (roofline_is_again(view, work, worker->row))
 			tally->again += work->flops;
 	}
@@ -259,7 +258,7 @@ static void roofline_count_work(const struct roofline *view, struct roofline_tal
 	}
 	/* copies to or from the host are limited by the bus, whose peak is unknown */
 	if ((!view->peaks || device_ns <= 0 || worker->across ||
-	     roofline_count_roof(view, tally, work, tensor, device_ns)) &&
+	     roofline_count_roof(view, tally, work, worker->tensor, device_ns)) &&
 	    work->has_bytes) {
 		tally->rate_bytes += work->moved_bytes;
 		ss_ns_add(&tally->rate_ns, device_ns);
@@ -307,17 +306,17 @@ SS_COMPARATOR(roofline_compare_time, struct roofline_tally,
 
 SS_COMPARATOR(roofline_compare_steps, struct roofline_tally, SS_ASCENDING(key.name))
 
-/* The type of most FLOPs, and whether they ran on tensor cores. */
-static enum ss_dtype roofline_main_dtype(const struct roofline_tally *tally, bool *tensor)
+/* The type of most FLOPs, and on what they ran. */
+static enum ss_dtype roofline_main_dtype(const struct roofline_tally *tally, enum ss_units *units)
 {
 	enum ss_dtype best = SS_DTYPE_UNKNOWN;
 
-	*tensor = false;
+	*units = SS_UNITS_VECTOR;
 	for (int dtype = 0; dtype <= SS_DTYPE_OTHER; dtype++)
-		for (int i = 0; i < 2; i++)
-			if (tally->flops_of[dtype][i] > tally->flops_of[best][*tensor]) {
+		for (int i = 0; i < SS_UNITS_COUNT; i++)
+			if (tally->flops_of[dtype][i] > tally->flops_of[best][*units]) {
 				best = (enum ss_dtype)dtype;
-				*tensor = i;
+				*units = (enum ss_units)i;
 			}
 	return best;
 }
@@ -346,12 +345,12 @@ static void roofline_add_names(const struct roofline *view, const struct rooflin
 static double roofline_peak_flops(const struct roofline *view, const struct roofline_tally *tally,
 				  int64_t dur_ns)
 {
-	bool tensor;
-	enum ss_dtype dtype = roofline_main_dtype(tally, &tensor);
+	enum ss_units units;
+	enum ss_dtype dtype = roofline_main_dtype(tally, &units);
 
 	if (!view->peaks)
 		return 0;
-	return ss_peaks_flops(view->peaks, dtype, tensor) * view->devices * (double)dur_ns / 1e9;
+	return ss_peaks_flops(view->peaks, dtype, units) * view->devices * (double)dur_ns / 1e9;
 }
 
 /* What limits most of the time. */
@@ -395,7 +394,7 @@ static void roofline_add_rates(const struct roofline *view, const struct rooflin
 {
 	struct ss_table *out = view->out;
 	enum ss_dtype dtype;
-	bool tensor;
+	enum ss_units units;
 
 	if (!roofline_of_steps(view))
 		ss_row_rate(out, tally->flops / 1e3, (double)tally->flops_ns);
@@ -404,7 +403,7 @@ static void roofline_add_rates(const struct roofline *view, const struct rooflin
 	else
 		ss_row_null(out);
 	ss_row_rate(out, tally->rate_bytes, (double)tally->rate_ns);
-	dtype = roofline_main_dtype(tally, &tensor);
+	dtype = roofline_main_dtype(tally, &units);
 	ss_row_text(out, ss_dtype_name(dtype ? dtype : (enum ss_dtype)tally->key.dtype));
 }
 

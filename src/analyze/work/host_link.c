@@ -6,30 +6,16 @@
  *
  * Sixteen lanes of PCI Express carry 15.75, 31.5 and 63 GB/s each way in generations 3,
  * 4 and 5. Headers and credits take a fifth: copies of many megabytes from pinned memory
- * reach 12, 25 and 53. Superchips have NVLink between CPU and GPU instead.
+ * reach 12, 25 and 53. Devices with other links are in peaks.c.
  */
 #include <string.h>
 
 #include "analyze/work/host_link.h"
+#include "analyze/work/peaks.h"
 
 #define PCIE3 12e9
 #define PCIE4 25e9
 #define PCIE5 53e9
-
-/*
- * Links that are not PCI Express, measured: NVLink-C2C of GH200 (nvbandwidth#23), of two GPUs on
- * one CPU (GB200, Azure) and of one (GB300, ml-engineering); Infinity Fabric of MI250X (guide of
- * Frontier).
- */
-static const struct {
-	const char *part; /* of the name */
-	double rate[SS_COPY_WAYS];
-} own_links[] = {
-	{ "GH200", { 346e9, 300e9 } },
-	{ "GB200", { 201e9, 193e9 } },
-	{ "GB300", { 359e9, 377e9 } },
-	{ "MI250X", { 36e9, 36e9 } },
-};
 
 /*
  * Pinned copies compared with the best pageable one of the same host: 1.1 and 1.9 times as fast
@@ -75,10 +61,10 @@ static double link_rate_by_device(const struct ss_trace *trace, const struct ss_
 				  int way)
 {
 	const char *name = ss_strings_text(&trace->texts, device->name);
+	const struct ss_peaks *peaks = ss_peaks_find(name);
 
-	for (size_t i = 0; i < SS_COUNT(own_links); i++)
-		if (strstr(name, own_links[i].part))
-			return own_links[i].rate[way];
+	if (peaks && peaks->host_gb_per_s[way] > 0)
+		return peaks->host_gb_per_s[way] * 1e9;
 	if (device->warp_size == 64 || strstr(name, "AMD") || strstr(name, "Radeon"))
 		return pcie_rate_of(amd_generations, SS_COUNT(amd_generations), device);
 	if (device->warp_size > 0 && device->warp_size != 32)

@@ -7,6 +7,19 @@
 
 #include "analyze/work/operands.h"
 
+/*
+ * The time of a collective is a latency and its bytes at a rate (GB/s of the bus). Rates are those
+ * of the largest messages; latencies are such that messages of 8 MB take as long as published:
+ * they reach 126 of 838 GB/s on eight B200.
+ */
+struct ss_bus_rates {
+	double ring;   /* all-gathers, and all-reduces of few ranks; 0: depends on the board */
+	double reduce; /* all-reduces of many ranks */
+	double pair;   /* between two of them, without a switch; 0: there is one */
+	double latency_us;
+	double network, network_us; /* all-reduces between full hosts; 0: nothing is published */
+};
+
 /* 10^12 operations per second, dense; 0: unknown, or not supported. */
 struct ss_peaks {
 	const char *pattern; /* whole words of the name; with '$' they end it */
@@ -21,32 +34,21 @@ struct ss_peaks {
 	double link_gb_per_s; /* to the others of a host, in one direction; 0: PCIe, or it varies */
 	double products_reach; /* the part of the peaks that the best products reach; 0: unknown */
 	double memory_reach;   /* the same of memory */
+	double xf32;           /* AMD: FP32 shortened to the sizes of TF32; 0: unknown */
+	double host_gb_per_s[2]; /* into the device and out of it; 0: PCIe */
+	struct ss_bus_rates bus;
 };
-
-/*
- * The time of a collective is a latency and its bytes at a rate (GB/s of the bus). Rates are those
- * of the largest messages; latencies are such that messages of 8 MB take as long as published:
- * they reach 126 of 838 GB/s on eight B200.
- */
-struct ss_bus_rates {
-	const char *part; /* of the name */
-	double ring;      /* all-gathers, and all-reduces of few ranks; 0: depends on the board */
-	double reduce;    /* all-reduces of many ranks */
-	double pair;      /* between two of them, without a switch; 0: there is one */
-	double latency_us;
-	double network, network_us; /* all-reduces between full hosts; 0: nothing is published */
-};
-
-/* NULL: it is not in the table. */
-const struct ss_bus_rates *ss_bus_rates_find(const char *device_name);
 
 /* The peaks of a device; NULL: it is not in the table. */
 const struct ss_peaks *ss_peaks_find(const char *device_name);
 
+/* What computes. TF32 of NVIDIA is SS_UNITS_TENSOR. */
+enum ss_units { SS_UNITS_VECTOR = 0, SS_UNITS_TENSOR, SS_UNITS_XF32, SS_UNITS_COUNT };
+
 /*
- * FLOP/s for work in this type, with or without tensor (matrix) cores; 0: unknown. Only fp32
- * has two peaks: other types are always compared with matrix cores.
+ * FLOP/s for work in this type on these units; 0: unknown. Only fp32 has several peaks: other
+ * types are always compared with tensor (matrix) cores.
  */
-double ss_peaks_flops(const struct ss_peaks *peaks, enum ss_dtype dtype, bool tensor);
+double ss_peaks_flops(const struct ss_peaks *peaks, enum ss_dtype dtype, enum ss_units units);
 
 #endif

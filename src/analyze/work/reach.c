@@ -114,9 +114,9 @@ void ss_reachable_init(struct ss_reachable *reachable, const struct ss_works *wo
 	reachable->is_published = true;
 	reachable->memory = peaks->gb_per_s * 1e9 * peaks->memory_reach;
 	for (int dtype = 0; dtype <= SS_DTYPE_OTHER; dtype++)
-		for (int tensor = 0; tensor < 2; tensor++)
-			reachable->products[dtype][tensor] =
-				ss_peaks_flops(peaks, (enum ss_dtype)dtype, tensor) *
+		for (int units = 0; units < SS_UNITS_COUNT; units++)
+			reachable->products[dtype][units] =
+				ss_peaks_flops(peaks, (enum ss_dtype)dtype, (enum ss_units)units) *
 				peaks->products_reach;
 }
 

@@ -25,10 +25,10 @@ const char *ss_limit_name(enum ss_limit limit);
 
 struct ss_reachable {
 	const struct ss_works *works;
-	const struct ss_peaks *peaks;           /* NULL: the device is not in the table */
-	double products[SS_DTYPE_OTHER + 1][2]; /* FLOP/s, without and with tensor cores */
-	double memory;                          /* bytes/s */
-	bool is_published;                      /* the rate of products is; else of the file */
+	const struct ss_peaks *peaks; /* NULL: the device is not in the table */
+	double products[SS_DTYPE_OTHER + 1][SS_UNITS_COUNT]; /* FLOP/s */
+	double memory;                                       /* bytes/s */
+	bool is_published; /* the rate of products is; else of the file */
 };
 
 struct ss_reach {

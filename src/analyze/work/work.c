@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "analyze/work/peaks.h"
 #include "analyze/work/work.h"
 
 /* Between a convolution and the operator that reads its result: views, allocations, counters. */
@@ -19,6 +20,7 @@ struct named_formula {
 	const struct ss_formula *formula;
 	bool in_place;
 	uint8_t cat_bytes; /* a kernel that joins tensors: of an element; 0: others */
+	uint8_t units;     /* enum ss_units, of a kernel */
 };
 
 static size_t works_row_capacity(const struct ss_works *works)
@@ -73,6 +75,10 @@ static void works_find_formulas(struct ss_works *works, struct named_formula *na
 			works->name_kind[i] = SS_WORK_COMM;
 		else
 			named[i].cat_bytes = cat_kernel_bytes(name->text);
+		/* Tensile: FP32 (S) whose operands are shortened (MX) */
+		if (trace->name_flags[i] & SS_NAME_TENSOR_CORE)
+			named[i].units = strstr(name->text, "_S_MX_") ? SS_UNITS_XF32
+								      : SS_UNITS_TENSOR;
 	}
 }
 
@@ -294,18 +300,19 @@ static void works_mark_kernels(struct ss_works *works, const struct named_formul
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		uint8_t cat_bytes = named[slices->name[row]].cat_bytes;
+		uint8_t units = named[slices->name[row]].units;
 		struct ss_worker *worker;
 		uint32_t op;
 
 		if (!ss_kind_on_device(slices->kind[row]) || slices->dur_ns[row] <= 0 ||
-		    (!cat_bytes && !(ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE)))
+		    (!cat_bytes && !units))
 			continue;
 		op = ss_ops_launcher(works->ops, row);
 		worker = works_worker_of_op(works, op);
 		if (worker && cat_bytes && worker->item != SS_NO_ROW)
 			work_set_cat(&works->items[worker->item], cat_bytes);
 		else if (worker && !cat_bytes && ss_ops_counts(works->ops, op))
-			worker->tensor = true;
+			worker->tensor = units > worker->tensor ? units : worker->tensor;
 	}
 }
 

@@ -17,9 +17,9 @@
 struct ss_worker {
 	int64_t device_ns; /* all device time of its work */
 	uint32_t row;
-	uint32_t item; /* index into items; SS_NO_ROW: its work is unknown, or others did it */
-	bool tensor;   /* its kernels use tensor cores */
-	bool across;   /* it copies between host and device */
+	uint32_t item;  /* index into items; SS_NO_ROW: its work is unknown, or others did it */
+	uint8_t tensor; /* enum ss_units: whether its kernels use tensor cores */
+	bool across;    /* it copies between host and device */
 };
 
 struct ss_works {

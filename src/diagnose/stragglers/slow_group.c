@@ -45,7 +45,8 @@ static double network_time(const struct ss_bus_rates *rate, const struct ss_bus_
 struct ss_bus_time ss_slow_group_bus_time(const char *device_name,
 					  const struct ss_bus_collective *own)
 {
-	const struct ss_bus_rates *rate = ss_bus_rates_find(device_name);
+	const struct ss_peaks *peaks = ss_peaks_find(device_name);
+	const struct ss_bus_rates *rate = peaks ? &peaks->bus : NULL;
 	double bus_bytes = ss_collective_factor(own->kind, own->ranks) * own->bytes;
 	bool is_reduce = own->kind == SS_COLLECTIVE_ALL_REDUCE && own->ranks >= SWITCH_RANKS;
 	struct ss_bus_time time = { 0, 0 };

@@ -110,11 +110,11 @@ static void speedup_find_cores(struct ss_speedup *speedup, const struct ss_devic
 	/* without a device the name is that of AMD's instruction set */
 	is_amd = !device || device->warp_size == 64;
 	speedup->peaks = ss_peaks_find(name);
-	if (speedup->peaks && speedup->peaks->fp32 <= 0)
+	/* the number does not tell gfx908 from its predecessors: the table must know it */
+	speedup->has_cores = speedup->peaks != NULL;
+	if (speedup->peaks && (speedup->peaks->fp32 <= 0 || speedup->peaks->fp16 <= 0))
 		speedup->peaks = NULL;
 	if (is_amd) {
-		/* the number does not tell gfx908 from its predecessors: the table must know it */
-		speedup->has_cores = speedup->peaks != NULL;
 		speedup->has_bf16 = speedup->has_cores;
 		return;
 	}

@@ -381,35 +381,43 @@ static void test_peaks(void **state)
 	static const struct {
 		const char *device;
 		enum ss_dtype dtype;
-		bool tensor;
+		enum ss_units units;
 		double tflop, gb; /* below 0: not in the table */
 	} cases[] = {
-		{ "NVIDIA H100 80GB HBM3", SS_DTYPE_BF16, true, 989.4, 3352 },
-		{ "NVIDIA H100 PCIe", SS_DTYPE_FP8, true, 1513, 2039 },
-		{ "NVIDIA A100-SXM4-40GB", SS_DTYPE_FP32, true, 156, 1555 },
-		{ "NVIDIA A100-SXM4-40GB", SS_DTYPE_FP32, false, 19.5, 1555 },
-		{ "NVIDIA A100-SXM4-80GB", SS_DTYPE_FP16, false, 312, 2039 },
-		{ "NVIDIA GB200", SS_DTYPE_BF16, true, 2500, 8000 },
-		{ "NVIDIA L40S", SS_DTYPE_FP16, true, 362, 864 },
-		{ "NVIDIA L4", SS_DTYPE_FP16, true, 121, 300 },
-		{ "AMD Instinct MI300X VF", SS_DTYPE_FP8, true, 2614.9, 5300 },
-		{ "AMD Instinct MI250X/MI250", SS_DTYPE_FP32, true, 47.9, 1638 },
-		{ "NVIDIA GeForce RTX 3060 Ti", SS_DTYPE_FP32, false, 16.2, 448 },
-		{ "NVIDIA B200", SS_DTYPE_FP4, true, 9000, 7672 },
-		{ "NVIDIA H20-3e", SS_DTYPE_BF16, true, 148, 4800 },
-		{ "NVIDIA H800 PCIe", SS_DTYPE_BF16, true, 756, 0 },
+		{ "NVIDIA H100 80GB HBM3", SS_DTYPE_BF16, SS_UNITS_TENSOR, 989.4, 3352 },
+		{ "NVIDIA H100 PCIe", SS_DTYPE_FP8, SS_UNITS_TENSOR, 1513, 2039 },
+		{ "NVIDIA A100-SXM4-40GB", SS_DTYPE_FP32, SS_UNITS_TENSOR, 156, 1555 },
+		{ "NVIDIA A100-SXM4-40GB", SS_DTYPE_FP32, SS_UNITS_VECTOR, 19.5, 1555 },
+		{ "NVIDIA A100-SXM4-80GB", SS_DTYPE_FP16, SS_UNITS_VECTOR, 312, 2039 },
+		{ "NVIDIA GB200", SS_DTYPE_BF16, SS_UNITS_TENSOR, 2500, 8000 },
+		{ "NVIDIA L40S", SS_DTYPE_FP16, SS_UNITS_TENSOR, 362, 864 },
+		{ "NVIDIA L4", SS_DTYPE_FP16, SS_UNITS_TENSOR, 121, 300 },
+		{ "AMD Instinct MI300X VF", SS_DTYPE_FP8, SS_UNITS_TENSOR, 2614.9, 5300 },
+		{ "AMD Instinct MI250X/MI250", SS_DTYPE_FP32, SS_UNITS_TENSOR, 47.9, 1638 },
+		{ "NVIDIA GeForce RTX 3060 Ti", SS_DTYPE_FP32, SS_UNITS_VECTOR, 16.2, 448 },
+		{ "NVIDIA B200", SS_DTYPE_FP4, SS_UNITS_TENSOR, 9000, 7672 },
+		{ "NVIDIA H20-3e", SS_DTYPE_BF16, SS_UNITS_TENSOR, 148, 4800 },
+		{ "NVIDIA H800 PCIe", SS_DTYPE_BF16, SS_UNITS_TENSOR, 756, 0 },
+		{ "NVIDIA GeForce RTX 4090 D", SS_DTYPE_FP16, SS_UNITS_TENSOR, 147.1, 1008 },
+		{ "NVIDIA A10G", SS_DTYPE_BF16, SS_UNITS_TENSOR, 70, 600 },
+		{ "NVIDIA L20", SS_DTYPE_BF16, SS_UNITS_TENSOR, 119.5, 864 },
+		{ "AMD Instinct MI300X", SS_DTYPE_FP32, SS_UNITS_XF32, 653.7, 5300 },
+		/* sources disagree */
+		{ "NVIDIA H100", SS_DTYPE_BF16, SS_UNITS_TENSOR, 989.4, 0 },
+		{ "NVIDIA GB10", SS_DTYPE_BF16, SS_UNITS_TENSOR, 0, 0 },
+		{ "AMD Instinct MI308X", SS_DTYPE_BF16, SS_UNITS_TENSOR, 0, 5300 },
 		/* no tensor cores for the type, and no peak for one that has none */
-		{ "Tesla V100-SXM2-16GB", SS_DTYPE_BF16, true, 0, 900 },
-		{ "Tesla V100-SXM2-16GB", SS_DTYPE_INT64, false, 0, 900 },
-		{ "NVIDIA H100 80GB HBM3", SS_DTYPE_UNKNOWN, true, 0, 3352 },
+		{ "Tesla V100-SXM2-16GB", SS_DTYPE_BF16, SS_UNITS_TENSOR, 0, 900 },
+		{ "Tesla V100-SXM2-16GB", SS_DTYPE_INT64, SS_UNITS_VECTOR, 0, 900 },
+		{ "NVIDIA H100 80GB HBM3", SS_DTYPE_UNKNOWN, SS_UNITS_TENSOR, 0, 3352 },
 		/* parts, and others of nearly the same name */
-		{ "NVIDIA A100-SXM4-40GB MIG 1g.5gb", SS_DTYPE_FP16, true, 0, 0 },
-		{ "NVIDIA GeForce RTX 3060 Ti Laptop GPU", SS_DTYPE_FP16, true, 0, 0 },
-		{ "NVIDIA GeForce RTX 4090 D", SS_DTYPE_FP16, true, -1, 0 },
-		{ "NVIDIA L400", SS_DTYPE_FP16, true, -1, 0 },
-		{ "MyMI300X", SS_DTYPE_FP16, true, -1, 0 },
-		{ "AMD Radeon Graphics", SS_DTYPE_FP16, true, -1, 0 },
-		{ "", SS_DTYPE_FP16, true, -1, 0 },
+		{ "NVIDIA A100-SXM4-40GB MIG 1g.5gb", SS_DTYPE_FP16, SS_UNITS_TENSOR, 0, 0 },
+		{ "NVIDIA GeForce RTX 3060 Ti Laptop GPU", SS_DTYPE_FP16, SS_UNITS_TENSOR, 0, 0 },
+		{ "NVIDIA GeForce RTX 4090 Ti", SS_DTYPE_FP16, SS_UNITS_TENSOR, -1, 0 },
+		{ "NVIDIA L400", SS_DTYPE_FP16, SS_UNITS_TENSOR, -1, 0 },
+		{ "MyMI300X", SS_DTYPE_FP16, SS_UNITS_TENSOR, -1, 0 },
+		{ "AMD Radeon Graphics", SS_DTYPE_FP16, SS_UNITS_TENSOR, -1, 0 },
+		{ "", SS_DTYPE_FP16, SS_UNITS_TENSOR, -1, 0 },
 	};
 
 	(void)state;
@@ -420,10 +428,10 @@ static void test_peaks(void **state)
 			      peaks ? peaks->pattern : "nothing");
 		if (!peaks)
 			continue;
-		support_check(ss_peaks_flops(peaks, cases[i].dtype, cases[i].tensor) ==
+		support_check(ss_peaks_flops(peaks, cases[i].dtype, cases[i].units) ==
 				      cases[i].tflop * 1e12,
 			      cases[i].device, "%.1f",
-			      ss_peaks_flops(peaks, cases[i].dtype, cases[i].tensor) / 1e12);
+			      ss_peaks_flops(peaks, cases[i].dtype, cases[i].units) / 1e12);
 		support_check(peaks->gb_per_s == cases[i].gb, cases[i].device, "%.0f GB/s",
 			      peaks->gb_per_s);
 	}
