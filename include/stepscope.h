@@ -130,16 +130,15 @@ struct ss_open_options {
 	bool diagnose;  /* with `reduce`: also keeps what "diagnose" and "what-if" need */
 	ss_progress_function *progress; /* may be NULL */
 	void *progress_context;
-	/*
-	 * Which run, if the files belong to several: its number, or a part of its name or of a
-	 * path. NULL: the newest complete run. Must stay valid until the session is open.
-	 */
+	/* Of several runs: a number, or a part of a name or path; NULL: the newest complete one. */
+	/* Must stay valid until the session is open. */
 	const char *run;
 	/* Replaces private texts; NULL: replaces nothing. Must outlive the session. */
 	struct ss_redactor *redactor;
 	uint64_t tables;       /* 1, with `reduce`: digests have the main views of one rank, too */
 	uint64_t live;         /* enum ss_open_live: of folders all, live numbers first, alone */
 	const char *leave_out; /* a file that is not read where a folder has it; NULL: none */
+	uint64_t file_limit;   /* more files are refused; 0: 100,000 */
 };
 
 /*

@@ -52,7 +52,7 @@ void ss_sized_give(void *given, size_t first_size, const void *own, size_t own_s
 
 SS_FIRST_SIZE(SS_FIRST_PROGRESS, struct ss_progress, event_count, steps_ns, 64);
 SS_FIRST_SIZE(SS_FIRST_INPUT, struct ss_input, total_bytes, total_bytes, 56);
-SS_FIRST_SIZE(SS_FIRST_OPEN_OPTIONS, struct ss_open_options, redactor, leave_out, 96);
+SS_FIRST_SIZE(SS_FIRST_OPEN_OPTIONS, struct ss_open_options, redactor, file_limit, 96);
 SS_FIRST_SIZE(SS_FIRST_REQUEST, struct ss_request, options, rows, 64);
 SS_FIRST_SIZE(SS_FIRST_OPTION_OFFER, struct ss_option_offer, value, value, 32);
 SS_FIRST_SIZE(SS_FIRST_OFFER, struct ss_offer, summary, summary, 32);

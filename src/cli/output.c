@@ -59,7 +59,7 @@ static enum ss_status refuse_same(const char *const *paths, size_t count, const 
 				  const struct stat *file, bool *left_out, struct ss_arena *arena,
 				  struct ss_error *err)
 {
-	struct ss_paths found = { 0 };
+	struct ss_paths found = { .limit = UINT32_MAX };
 	enum ss_status status = SS_OK;
 
 	for (size_t i = 0; i < count && status == SS_OK; i++)

@@ -245,12 +245,13 @@ struct ss_open_options show_loading(const struct arguments *arguments, const cha
 		.threads = threads > 64 ? 64 : threads,
 		.memory_limit_bytes = cli_option_number(arguments, "memory-limit", 0),
 		.run = cli_option_text(arguments, "run"),
+		.file_limit = cli_option_count(arguments, "file-limit"),
 	};
 }
 
 bool show_are_digests(const char *const *paths, size_t path_count)
 {
-	struct ss_paths found = { 0 };
+	struct ss_paths found = { .limit = UINT32_MAX };
 	struct ss_error err = { 0 };
 	struct ss_memory memory;
 	struct ss_arena arena;

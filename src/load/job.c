@@ -478,7 +478,9 @@ static enum ss_status job_load_all(struct ss_job *job, const struct ss_open_opti
 enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *options,
 			  struct ss_error *err)
 {
-	struct ss_paths paths = { 0 };
+	struct ss_paths paths = { .limit = options->file_limit < UINT32_MAX
+						   ? (uint32_t)options->file_limit
+						   : UINT32_MAX };
 	int64_t started_ns = ss_clock_ns();
 	uint32_t first = job->file_count;
 	enum ss_status status;

@@ -244,6 +244,8 @@ const struct ss_option ss_options[] = {
 	OPTION("memory-limit", "SIZE",
 	       "fail if more memory is needed, such as 512M or 8G (default: none)", BYTES, COMMAND,
 	       SS_TAKERS_LOADING | SS_TAKER_MCP, .letter = 0),
+	NUMBER("file-limit", "refuse more files than N (default: 100,000)",
+	       SS_TAKERS_LOADING | SS_TAKER_MCP),
 	OPTION("progress", "auto|bar|json|none", "progress display", CHOICE, COMMAND,
 	       SS_TAKERS_LOADING | SS_TAKER_SIM, .otherwise = "auto"),
 	FLAG("no-sandbox", "do not restrict the rights of this process",

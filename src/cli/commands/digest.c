@@ -265,7 +265,7 @@ static int digest(struct digesting *digesting, struct ss_memory *memory)
 {
 	const struct arguments *arguments = digesting->arguments;
 	struct ss_strings names = { 0 };
-	struct ss_paths paths = { 0 };
+	struct ss_paths paths = { .limit = cli_option_count(arguments, "file-limit") };
 	struct ss_error err = { 0 };
 	SS_SCRATCH(arena, memory);
 	int code;

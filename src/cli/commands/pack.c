@@ -248,7 +248,7 @@ static bool list_inputs(struct pack_command *packing, const struct ss_paths *pat
 static int pack_all(struct pack_command *packing, const struct arguments *arguments,
 		    struct ss_arena *arena)
 {
-	struct ss_paths paths = { 0 };
+	struct ss_paths paths = { .limit = cli_option_count(arguments, "file-limit") };
 	struct ss_error err = { 0 };
 	int code = EXIT_FINE;
 

@@ -21,7 +21,7 @@
 #include "trace/formats.h"
 #include "trace/pack/pack.h"
 
-/* A job has at most some ten thousand ranks. */
+/* Jobs have some ten thousand ranks; a wrong folder, such as /, is noticed early. */
 #define FILES_MAX 100000u
 
 /* No job has folders as deep; each of them is open while those below it are searched. */
@@ -165,8 +165,13 @@ static enum ss_status paths_add(struct ss_paths *out, struct ss_arena *arena, co
 {
 	char *copy = ss_arena_copy(arena, path, strlen(path));
 
-	if (out->count == FILES_MAX)
-		return ss_fail(err, SS_ERR_LIMIT, "more than %u files", FILES_MAX);
+	uint32_t limit = out->limit ? out->limit : FILES_MAX;
+
+	if (out->count == limit)
+		return ss_fail(err, SS_ERR_LIMIT,
+			       "more than %u files; if that is right, raise the limit "
+			       "(--file-limit)",
+			       limit);
 	if (!copy || !SS_GROW(arena->memory, out->items, out->capacity, out->count))
 		return ss_fail_memory(err, "the list of files");
 	out->items[out->count++] = (struct ss_path){ .path = copy, .from_folder = from_folder };
@@ -281,7 +286,7 @@ static enum ss_status search_entry(struct path_search *search, const char *path,
 static enum ss_status search_folder(struct path_search *search, const char *folder, int depth,
 				    struct ss_error *err)
 {
-	struct ss_paths names = { 0 };
+	struct ss_paths names = { .limit = search->out->limit };
 	enum ss_status status;
 
 	if (depth > DEPTH_MAX)
@@ -374,7 +379,9 @@ static enum ss_status search_path(struct path_search *search, const char *path,
 enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct ss_arena *arena,
 			     struct ss_paths *out, struct ss_error *err)
 {
-	struct path_search search = { .out = out, .arena = arena };
+	struct path_search search = { .out = out,
+				      .arena = arena,
+				      .links = { .limit = out->limit } };
 	enum ss_status status = SS_OK;
 
 	if (!ss_records_init(&search.met, arena->memory, sizeof(struct found_identity)))

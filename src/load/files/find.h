@@ -28,6 +28,7 @@ struct ss_path {
 struct ss_paths {
 	struct ss_path *items;
 	uint32_t count, capacity;
+	uint32_t limit; /* more files are refused; 0: 100,000 */
 };
 
 /* Fills `out` with texts of the arena. Fails when a path does not exist. */

@@ -197,12 +197,47 @@ static void test_nothing_there(void **state)
 	rmdir(folder);
 }
 
+/* More files than the limit are refused, in folders and by name; as many are not. */
+static void test_limit(void **state)
+{
+	char folder[] = "/tmp/stepscope-find-XXXXXX", names[3][64];
+	const char *paths[] = { folder, names[0], names[1], names[2] };
+	struct ss_error err = { 0 };
+	struct ss_memory memory;
+	struct ss_arena arena;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	for (int i = 0; i < 3; i++) {
+		snprintf(names[i], sizeof(names[i]), "%s/rank%d.json", folder, i);
+		fclose(fopen(names[i], "w"));
+	}
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	for (uint32_t limit = 2; limit <= 3; limit++)
+		for (int by_name = 0; by_name < 2; by_name++) {
+			struct ss_paths out = { .limit = limit };
+
+			assert_int_equal(ss_find_files(paths + by_name, by_name ? 3 : 1, &arena,
+						       &out, &err),
+					 limit == 2 ? SS_ERR_LIMIT : SS_OK);
+			assert_true(limit == 2 || out.count == 3);
+			ss_find_release(&out, &memory);
+		}
+	assert_non_null(strstr(err.text, "more than 2 files"));
+	ss_arena_release(&arena);
+	assert_int_equal(memory.used_bytes, 0);
+	for (int i = 0; i < 3; i++)
+		unlink(names[i]);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),         cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_times),         cmocka_unit_test(test_folder),
-		cmocka_unit_test(test_nothing_there),
+		cmocka_unit_test(test_nothing_there), cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
