@@ -122,6 +122,25 @@ uint32_t ss_strings_add(struct ss_strings *strings, const char *text, size_t len
 	return id;
 }
 
+/* What is left takes the room that it needs, and `fresh` has the texts. */
+static void strings_shrink(struct ss_strings *strings, struct ss_arena fresh)
+{
+	uint32_t wanted = strings->slot_count;
+
+	while (wanted > 1 && !slots_are_full(strings->count + 1, wanted / 2))
+		wanted /= 2;
+	ss_memory_fit(fresh.memory, (void **)&strings->items, &strings->capacity, strings->count,
+		      sizeof(*strings->items));
+	ss_memory_fit(fresh.memory, (void **)&strings->slots, &strings->slot_count, wanted,
+		      sizeof(*strings->slots));
+	memset(strings->slots, 0, (size_t)strings->slot_count * sizeof(*strings->slots));
+	for (uint32_t id = 0; id < strings->count; id++)
+		slots_put(strings->slots, strings->slot_count, strings->items[id].hash, id);
+	ss_arena_release(&strings->arena);
+	strings->arena = fresh;
+	strings->is_fitted = true;
+}
+
 bool ss_strings_fit(struct ss_strings *strings)
 {
 	struct ss_arena fresh;
@@ -141,11 +160,27 @@ bool ss_strings_fit(struct ss_strings *strings)
 		item->text = copy;
 		copy += (size_t)item->length + 1;
 	}
-	ss_arena_release(&strings->arena);
-	strings->arena = fresh;
-	ss_memory_fit(fresh.memory, (void **)&strings->items, &strings->capacity, strings->count,
-		      sizeof(*strings->items));
-	strings->is_fitted = true;
+	strings_shrink(strings, fresh);
+	return true;
+}
+
+bool ss_strings_share(struct ss_strings *strings, struct ss_strings *pool)
+{
+	struct ss_arena none;
+
+	/* first all are there, then they are taken */
+	for (uint32_t id = 0; id < strings->count; id++)
+		if (ss_strings_add(pool, strings->items[id].text, strings->items[id].length) ==
+		    SS_NO_ID)
+			return false;
+	for (uint32_t id = 0; id < strings->count; id++) {
+		struct ss_string *item = &strings->items[id];
+
+		item->text = ss_strings_text(pool, strings_find(pool, item->text, item->length,
+								item->hash));
+	}
+	ss_arena_init(&none, strings->arena.memory);
+	strings_shrink(strings, none);
 	return true;
 }
 

@@ -45,6 +45,12 @@ uint32_t ss_strings_find(const struct ss_strings *strings, const char *text, siz
  */
 SS_MUST_USE bool ss_strings_fit(struct ss_strings *strings);
 
+/*
+ * The same, but the texts are those of the pool, which outlives `strings` and is not fitted: what
+ * many have takes memory once.
+ */
+SS_MUST_USE bool ss_strings_share(struct ss_strings *strings, struct ss_strings *pool);
+
 static inline const char *ss_strings_text(const struct ss_strings *strings, uint32_t id)
 {
 	assert(id < strings->count);

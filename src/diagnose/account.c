@@ -141,14 +141,17 @@ static void account_sweep_pieces(const struct account_pieces *pieces, struct ss_
 static double account_unexplained_ns(const struct ss_rank_findings *findings,
 				     const struct ss_packed *graph)
 {
-	const struct ss_found_part *part = NULL;
+	const struct ss_found_figure *figure;
+	const struct ss_found_part *part;
+	uint32_t rule = 0;
 	double sum;
 
-	for (uint32_t i = 0; i < ss_rule_count; i++)
-		if (ss_rules[i]->claims_rest)
-			part = &findings->parts[i];
-	assert(part);
-	sum = part->figures[0];
+	while (rule < ss_rule_count && !ss_rules[rule]->claims_rest)
+		rule++;
+	assert(rule < ss_rule_count);
+	part = &findings->parts[rule];
+	figure = ss_rank_findings_figure(findings, rule, 0);
+	sum = figure ? figure->value : 0;
 	for (uint32_t i = part->claim_from; graph && i < part->claim_to; i++)
 		sum -= (double)(ss_packed_own(graph, findings->claims[i].task) -
 				findings->claims[i].own_ns);

@@ -15,8 +15,11 @@
 
 double ss_judgement_figure(const struct ss_judgement *judgement, uint32_t rank, uint32_t slot)
 {
+	const struct ss_found_figure *figure;
+
 	assert(rank < judgement->rank_count && slot < SS_RULE_FIGURES);
-	return judgement->rank_findings[rank]->parts[judgement->number].figures[slot];
+	figure = ss_rank_findings_figure(judgement->rank_findings[rank], judgement->number, slot);
+	return figure ? figure->value : 0;
 }
 
 uint32_t ss_judgement_count_claims(const struct ss_judgement *judgement, uint32_t rank)
@@ -446,7 +449,7 @@ void ss_judgement_take_rank(struct ss_judgement *judgement, struct ss_finding *f
 	finding_take_confidence(finding, findings, part);
 	if (part->fix)
 		finding->fix = part->fix;
-	if (judgement->rule->is_timeless && part->figures[0] > 0)
+	if (judgement->rule->is_timeless && ss_judgement_figure(judgement, rank, 0) > 0)
 		finding->is_warning = true;
 	judgement->failed = judgement->failed || !whole;
 }

@@ -18,6 +18,7 @@ void ss_rank_findings_release(struct ss_rank_findings *findings)
 	if (!memory)
 		return;
 	ss_strings_release(&findings->texts);
+	SS_FREE(memory, findings->figures, findings->figure_capacity);
 	SS_FREE(memory, findings->parts, (size_t)findings->part_count + 1);
 	SS_FREE(memory, findings->claims, findings->claim_capacity);
 	SS_FREE(memory, findings->facts, findings->fact_capacity);
@@ -522,5 +523,7 @@ enum ss_status ss_rank_findings_make(struct ss_rank_findings *findings,
 		      findings->claim_count, sizeof(*findings->claims));
 	ss_memory_fit(memory, (void **)&findings->facts, &findings->fact_capacity,
 		      findings->fact_count, sizeof(*findings->facts));
+	ss_memory_fit(memory, (void **)&findings->figures, &findings->figure_capacity,
+		      findings->figure_count, sizeof(*findings->figures));
 	return SS_OK;
 }

@@ -33,7 +33,12 @@ struct ss_found_part {
 	enum ss_confidence confidence;
 	uint32_t reason;
 	const char *fix; /* NULL: the rule's */
-	double figures[SS_RULE_FIGURES];
+};
+
+/* A number that a rule keeps for its `judge`; most rules have none. */
+struct ss_found_figure {
+	uint32_t slot; /* rule * SS_RULE_FIGURES + its slot */
+	double value;
 };
 
 struct ss_rank_findings {
@@ -45,6 +50,8 @@ struct ss_rank_findings {
 	uint32_t claim_count, claim_capacity;
 	struct ss_found_fact *facts; /* rule after rule */
 	uint32_t fact_count, fact_capacity;
+	struct ss_found_figure *figures;
+	uint32_t figure_count, figure_capacity;
 	uint8_t *owner; /* per task: number + 1 of the rule that owns it; 0: free */
 	uint32_t task_count;
 	uint32_t step_count;
@@ -69,6 +76,16 @@ void ss_rank_findings_release(struct ss_rank_findings *findings);
 
 /* Restores the state after all rules had looked: undoes what judging changed. */
 void ss_rank_findings_reset(struct ss_rank_findings *findings);
+
+/* The figure of a rule; NULL: it has none there, which counts as 0. */
+static inline struct ss_found_figure *ss_rank_findings_figure(
+	const struct ss_rank_findings *findings, uint32_t rule, uint32_t slot)
+{
+	for (uint32_t i = 0; i < findings->figure_count; i++)
+		if (findings->figures[i].slot == rule * SS_RULE_FIGURES + slot)
+			return &findings->figures[i];
+	return NULL;
+}
 
 /* Whether a claim still holds: a rule that was judged before may have seized its task. */
 static inline bool ss_rank_findings_has_claim(const struct ss_rank_findings *findings,

@@ -70,13 +70,14 @@ enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job
 
 /* --- reading ------------------------------------------------------------------------- */
 
-static struct ss_fields_reader digest_part_reader(const struct ss_digest_file *digest,
-						  enum ss_digest_part part)
+static struct ss_fields_reader digest_part_reader(struct ss_job *job,
+						  const struct ss_digest_file *digest,
+						  enum ss_digest_part part, struct ss_gate *gate)
 {
 	const unsigned char *bytes = (const unsigned char *)digest->parts[part];
 
 	return (struct ss_fields_reader){ bytes, bytes ? bytes + digest->bytes[part] : NULL,
-					  digest->memory };
+					  digest->memory, &job->texts, gate };
 }
 
 /* Checks what the declaration of the fields cannot express. */
@@ -113,10 +114,11 @@ static enum ss_status digest_fail_damaged(enum ss_status status, const struct ss
 }
 
 /* Reads the part of a digest that compares the rank with others, and checks it. */
-static enum ss_status digest_read_rank(struct ss_job_file *file,
-				       const struct ss_digest_file *digest, struct ss_error *err)
+static enum ss_status digest_read_rank(struct ss_job *job, struct ss_job_file *file,
+				       const struct ss_digest_file *digest, struct ss_gate *gate,
+				       struct ss_error *err)
 {
-	struct ss_fields_reader reader = digest_part_reader(digest, SS_DIGEST_RANK);
+	struct ss_fields_reader reader = digest_part_reader(job, digest, SS_DIGEST_RANK, gate);
 	struct ss_error why = { 0 };
 	enum ss_status status;
 
@@ -149,9 +151,10 @@ static enum ss_status digest_take_tables(struct ss_job_file *file, struct ss_dig
 }
 
 static enum ss_status digest_read_summary(struct ss_job *job, struct ss_job_file *file,
-					  const struct ss_digest_file *digest, struct ss_error *err)
+					  const struct ss_digest_file *digest, struct ss_gate *gate,
+					  struct ss_error *err)
 {
-	struct ss_fields_reader reader = digest_part_reader(digest, SS_DIGEST_FINDINGS);
+	struct ss_fields_reader reader = digest_part_reader(job, digest, SS_DIGEST_FINDINGS, gate);
 	struct ss_error why = { 0 };
 	enum ss_status status;
 
@@ -211,14 +214,14 @@ enum ss_status ss_job_digest_is_next(const struct ss_path *path, struct ss_sourc
 /* Fills the file from a digest whose parts were read; `with_summary`: also its summary. */
 static enum ss_status digest_fill_file(struct ss_job *job, struct ss_job_file *file,
 				       struct ss_digest_file *digest, bool with_summary,
-				       struct ss_error *err)
+				       struct ss_gate *gate, struct ss_error *err)
 {
-	enum ss_status status = digest_read_rank(file, digest, err);
+	enum ss_status status = digest_read_rank(job, file, digest, gate, err);
 
 	if (status == SS_OK && job->keeps_tables)
 		status = digest_take_tables(file, digest, err);
 	if (status == SS_OK && with_summary)
-		status = digest_read_summary(job, file, digest, err);
+		status = digest_read_summary(job, file, digest, gate, err);
 	file->is_reduced = status == SS_OK;
 	if (status != SS_OK)
 		digest_forget_file(job, file);
@@ -241,7 +244,7 @@ enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 	if (status == SS_OK && digest.origin.problem)
 		status = ss_fail(err, SS_ERR_FORMAT, "%s", digest.origin.problem);
 	if (status == SS_OK)
-		status = digest_fill_file(job, file, &digest, with_summary, err);
+		status = digest_fill_file(job, file, &digest, with_summary, gate, err);
 	ss_trace_digest_release(&digest);
 	return status;
 }
@@ -299,8 +302,9 @@ enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file
 		status = digest_take_paths(job, file, &digest.origin, gate, err);
 	if (status == SS_OK && !has_trace) {
 		file->no_trace = job_copy_text(job, why.text, gate);
-		status = file->no_trace ? digest_fill_file(job, file, &digest, with_summary, err)
-					: ss_fail_memory(err, "the list of files");
+		status = file->no_trace
+				 ? digest_fill_file(job, file, &digest, with_summary, gate, err)
+				 : ss_fail_memory(err, "the list of files");
 	}
 	*out = has_trace ? file->source : NULL;
 	ss_trace_digest_release(&digest);

@@ -211,15 +211,22 @@ void ss_job_count_oddities(struct ss_job_file *file)
 }
 
 /* Keeps only the digest of a trace, which compares it with others, and its summary. */
-static enum ss_status job_reduce_file(struct ss_job *job, struct ss_job_file *file,
-				      uint32_t threads, struct ss_error *err)
+static enum ss_status job_reduce_file(struct job_loading *loading, struct ss_job_file *file,
+				      struct ss_error *err)
 {
-	struct ss_digesting how = { threads, job->summarizer != NULL, true };
+	struct ss_job *job = loading->job;
+	struct ss_digesting how = { loading->threads, job->summarizer != NULL, true };
 	enum ss_status status;
 
 	file->subject.trace = &file->trace;
 	ss_slices_drop_shown(&file->trace);
 	status = ss_job_digest(job, file, &how, err);
+	ss_gate_lock(loading->gate);
+	if (status == SS_OK && (!ss_strings_share(&file->digest.texts, &job->texts) ||
+				(file->summary && job->summarizer->share &&
+				 !job->summarizer->share(file->summary, &job->texts))))
+		status = ss_fail_memory(err, "a digest");
+	ss_gate_unlock(loading->gate);
 	file->subject.trace = NULL;
 	ss_trace_release(&file->trace);
 	memset(&file->trace, 0, sizeof(file->trace));
@@ -369,9 +376,8 @@ static void job_load_file(struct job_loading *loading, uint32_t index)
 	if (status == SS_OK && job->redactor && job->redactor->only_counts)
 		job_count_contents(job->redactor, file);
 	if (status == SS_OK && loading->options->reduce && !file->is_reduced)
-		status = file->has_snapshot
-				 ? ss_job_snapshot_reduce(job, &file->snapshot, &problem)
-				 : job_reduce_file(job, file, loading->threads, &problem);
+		status = file->has_snapshot ? ss_job_snapshot_reduce(job, &file->snapshot, &problem)
+					    : job_reduce_file(loading, file, &problem);
 	if (status == SS_OK)
 		return;
 	ss_gate_lock(loading->gate);
@@ -460,8 +466,10 @@ static enum ss_status job_load_all(struct ss_job *job, const struct ss_open_opti
 		.err = err,
 	};
 
-	if (!loading.gate)
+	if (!loading.gate || (!job->texts.count && !ss_strings_init(&job->texts, job->memory))) {
+		ss_gate_close(loading.gate);
 		return ss_fail_memory(err, "the list of files");
+	}
 	if (threads > SS_THREADS_MAX)
 		threads = SS_THREADS_MAX;
 	job_load_some(&loading, threads);
@@ -564,6 +572,7 @@ void ss_job_close(struct ss_job *job)
 		ss_digest_release(&job->digests[i]);
 	SS_FREE(job->memory, job->digests, job->file_count + 1);
 	SS_FREE(job->memory, job->files, job->file_capacity);
+	ss_strings_release(&job->texts);
 	ss_arena_release(&job->arena);
 	*job = (struct ss_job){ 0 };
 }

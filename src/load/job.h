@@ -122,6 +122,8 @@ struct ss_job_summarizer {
 				 struct ss_error *err);
 	/* the large facts that `finish` usually needs for a file with this digest */
 	uint32_t (*facts)(const struct ss_digest *digest);
+	/* moves its texts to a pool; false: no memory */
+	bool (*share)(void *summary, struct ss_strings *pool);
 	void (*release)(void *summary); /* also what `finish` failed to complete */
 	/* the same for a memory snapshot; both may be NULL: the snapshot itself is kept */
 	enum ss_status (*make_memory)(void **out, const struct ss_snapshot_subject *subject,
@@ -201,6 +203,7 @@ struct ss_job_file {
 struct ss_job {
 	struct ss_memory *memory; /* lent */
 	struct ss_arena arena;
+	struct ss_strings texts; /* of all ranks that were reduced: most have the same */
 	const struct ss_job_summarizer *summarizer; /* lent; NULL: no summaries */
 	const struct ss_job_summarizer
 		*reader;              /* lent; of digest files; NULL: only to compare ranks */

@@ -54,6 +54,46 @@ static void test_strings(void **state)
 	assert_int_equal(memory.used_bytes, 0);
 }
 
+/* Two tables have most texts in common: they are kept once, and both stay what they were. */
+static void test_shared_strings(void **state)
+{
+	struct ss_strings pool, tables[2];
+	struct ss_memory memory;
+	char text[32];
+
+	(void)state;
+	ss_memory_init(&memory, 0);
+	assert_true(ss_strings_init(&pool, &memory));
+	for (uint32_t t = 0; t < 2; t++) {
+		assert_true(ss_strings_init(&tables[t], &memory));
+		for (uint32_t i = 0; i < 500; i++) {
+			int length = snprintf(text, sizeof(text), "text %u", i + 3 * t);
+
+			assert_int_equal(ss_strings_add(&tables[t], text, (size_t)length), i + 1);
+		}
+		assert_true(ss_strings_share(&tables[t], &pool));
+	}
+	assert_int_equal(pool.count, 504);
+	assert_ptr_equal(ss_strings_text(&tables[0], 4), ss_strings_text(&tables[1], 1));
+	assert_int_equal(ss_strings_find(&tables[1], "text 3", 6), 1);
+	assert_int_equal(ss_strings_find(&tables[1], "text 2", 6), SS_NO_ID);
+	for (uint32_t i = 0; i < 500; i++) {
+		int length = snprintf(text, sizeof(text), "new %u", i);
+
+		assert_int_equal(ss_strings_add(&tables[0], text, (size_t)length), 501 + i);
+		assert_int_equal(ss_strings_find(&tables[0], text, (size_t)length), 501 + i);
+	}
+	/* without memory for the pool, the table stays whole */
+	assert_int_equal(ss_strings_find(&tables[0], "text 499", 8), 500);
+	memory.limit_bytes = memory.used_bytes;
+	assert_false(ss_strings_share(&tables[0], &pool) && pool.count < 1004);
+	assert_string_equal(ss_strings_text(&tables[0], 1000), "new 499");
+	for (uint32_t t = 0; t < 2; t++)
+		ss_strings_release(&tables[t]);
+	ss_strings_release(&pool);
+	assert_int_equal(memory.used_bytes, 0);
+}
+
 /* Texts that share all bytes that a lazy hash would look at. */
 static void test_similar_strings(void **state)
 {
@@ -143,9 +183,8 @@ static void test_torture(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_similar_strings),
-		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_strings),         cmocka_unit_test(test_shared_strings),
+		cmocka_unit_test(test_similar_strings), cmocka_unit_test(test_records),
 		cmocka_unit_test(test_torture),
 	};
 

@@ -207,7 +207,7 @@ static void test_sentences(void **state)
 			    "c");
 	ss_rule_add_figure(&bench.context, 2, 1.5);
 	ss_rule_add_figure(&bench.context, 2, 1);
-	assert_true(bench.findings.parts[0].figures[2] > 2.4);
+	assert_true(ss_rank_findings_figure(&bench.findings, 0, 2)->value > 2.4);
 	close_bench(&bench);
 }
 

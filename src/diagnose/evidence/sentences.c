@@ -99,6 +99,16 @@ void ss_rule_set_fix(struct ss_rule_context *context, const char *fix)
 
 void ss_rule_add_figure(struct ss_rule_context *context, uint32_t slot, double value)
 {
+	struct ss_rank_findings *findings = context->findings;
+	struct ss_found_figure *figure = ss_rank_findings_figure(findings, context->number, slot);
+
 	assert(slot < SS_RULE_FIGURES);
-	context->findings->parts[context->number].figures[slot] += value;
+	if (figure)
+		figure->value += value;
+	else if (SS_GROW(findings->memory, findings->figures, findings->figure_capacity,
+			 findings->figure_count))
+		findings->figures[findings->figure_count++] =
+			(struct ss_found_figure){ context->number * SS_RULE_FIGURES + slot, value };
+	else
+		findings->failed = true;
 }

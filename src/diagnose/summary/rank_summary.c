@@ -110,7 +110,11 @@ static const struct ss_field part_fields[] = {
 	PART(confidence, SS_FIELD_U32, .limit = SS_CONFIDENCE_HIGH + 1),
 	PART(reason, SS_FIELD_U32, .below = IN_SUMMARY(findings.texts.count)),
 	PART(fix, SS_FIELD_WORD),
-	SS_FIELD_ARRAY(struct ss_found_part, figures, SS_RULE_FIGURES, SS_FIELD_F64),
+};
+
+static const struct ss_field figure_fields[] = {
+	SS_FIELD(struct ss_found_figure, slot, SS_FIELD_U32),
+	SS_FIELD(struct ss_found_figure, value, SS_FIELD_F64),
 };
 
 /* A list `items_` of `one`, counted in one_count. */
@@ -133,6 +137,8 @@ static const struct ss_field_list lists[] = {
 	     struct ss_claim, claim_fields, 0),
 	LIST("facts", findings.facts, findings.fact, IN_SUMMARY(findings.fact_capacity),
 	     struct ss_found_fact, fact_fields, 0),
+	LIST("figures", findings.figures, findings.figure, IN_SUMMARY(findings.figure_capacity),
+	     struct ss_found_figure, figure_fields, 0),
 	LIST("parts", findings.parts, findings.part, 0, struct ss_found_part, part_fields, 1),
 };
 
@@ -332,6 +338,14 @@ static void summary_release(void *summary)
 	ss_memory_free(own->memory, own, sizeof(*own));
 }
 
+static bool summary_share(void *summary, struct ss_strings *pool)
+{
+	struct ss_rank_summary *own = summary;
+
+	return ss_strings_share(&own->findings.texts, pool) &&
+	       (!own->graph.names.count || ss_strings_share(&own->graph.names, pool));
+}
+
 static enum ss_status summary_begin(void **out, const struct ss_subject *subject,
 				    struct ss_memory *memory, struct ss_error *err)
 {
@@ -457,6 +471,7 @@ const struct ss_job_summarizer ss_diagnose_summarizer = {
 	.begin = summary_begin,
 	.finish = summary_finish,
 	.facts = ss_rank_findings_facts,
+	.share = summary_share,
 	.release = summary_release,
 	.make_memory = snapshot_summary_make,
 	.release_memory = snapshot_summary_release,

@@ -187,7 +187,7 @@ static enum ss_status digest_read_part(struct ss_source *source,
 static enum ss_status digest_read_origin(struct ss_digest_file *file, struct ss_error *err)
 {
 	const unsigned char *bytes = (const unsigned char *)file->parts[SS_DIGEST_ORIGIN];
-	struct ss_fields_reader reader = { bytes, bytes, file->memory };
+	struct ss_fields_reader reader = { .at = bytes, .end = bytes, .memory = file->memory };
 	struct ss_error why = { 0 };
 	enum ss_status status;
 

@@ -77,6 +77,8 @@ struct ss_field_list {
 	size_t field_count;
 };
 
+struct ss_gate; /* base/system/thread.h */
+
 struct ss_field_layout {
 	const struct ss_field *fields;
 	size_t field_count;
@@ -110,6 +112,9 @@ void ss_fields_write(const struct ss_field_layout *layout, const void *from, str
 struct ss_fields_reader {
 	const unsigned char *at, *end;
 	struct ss_memory *memory;
+	/* where texts and words are kept for all that are read; NULL: each has its own */
+	struct ss_strings *pool;
+	struct ss_gate *gate; /* of the pool */
 };
 
 /*

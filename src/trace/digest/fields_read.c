@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "base/system/thread.h"
 #include "base/utf8.h"
 #include "trace/digest/column.h"
 
@@ -59,6 +60,24 @@ static bool is_printable(const char *text, size_t length, bool has_lines)
 	return !ss_utf8_check(text, length);
 }
 
+/* NULL: no memory. */
+static char *fields_keep_word(const struct fields_reading *reading, const char *word, size_t length)
+{
+	struct ss_strings *words = reading->reader->pool;
+	const char *kept;
+	uint32_t id;
+
+	if (words)
+		ss_gate_lock(reading->reader->gate);
+	else
+		words = (struct ss_strings *)(reading->to + reading->layout->texts[0]);
+	id = ss_strings_add(words, word, length);
+	kept = id == SS_NO_ID ? NULL : ss_strings_text(words, id);
+	if (words == reading->reader->pool)
+		ss_gate_unlock(reading->reader->gate);
+	return (char *)(uintptr_t)kept;
+}
+
 static enum ss_status fields_read_text(struct fields_reading *reading, const struct ss_field *field,
 				       char *to)
 {
@@ -76,14 +95,9 @@ static enum ss_status fields_read_text(struct fields_reading *reading, const str
 		memcpy(text, reader->at, (size_t)length);
 		text[length] = '\0';
 	} else if (length) {
-		struct ss_strings *words = (struct ss_strings *)(reading->to +
-								 reading->layout->texts[0]);
-		uint32_t id;
-
-		id = ss_strings_add(words, (const char *)reader->at, (size_t)length);
-		if (id == SS_NO_ID)
+		text = fields_keep_word(reading, (const char *)reader->at, (size_t)length);
+		if (!text)
 			return ss_fail_memory(reading->err, "a digest");
-		text = (char *)(uintptr_t)ss_strings_text(words, id);
 	}
 	reader->at += length;
 	memcpy(to, &text, sizeof(text));
@@ -183,6 +197,19 @@ static enum ss_status fields_read_value(struct fields_reading *reading,
 	return SS_OK;
 }
 
+/* False: no memory. */
+static bool fields_keep_strings(const struct ss_fields_reader *reader, struct ss_strings *texts)
+{
+	bool is_kept;
+
+	if (!reader->pool)
+		return ss_strings_fit(texts);
+	ss_gate_lock(reader->gate);
+	is_kept = ss_strings_share(texts, reader->pool);
+	ss_gate_unlock(reader->gate);
+	return is_kept;
+}
+
 static enum ss_status fields_read_strings(struct fields_reading *reading, struct ss_strings *texts)
 {
 	struct ss_fields_reader *reader = reading->reader;
@@ -212,7 +239,8 @@ static enum ss_status fields_read_strings(struct fields_reading *reading, struct
 		bytes.at += length;
 	}
 	reader->at = bytes.at;
-	return ss_strings_fit(texts) ? SS_OK : ss_fail_memory(reading->err, "a digest");
+	return fields_keep_strings(reader, texts) ? SS_OK
+						  : ss_fail_memory(reading->err, "a digest");
 }
 
 /* Allocates the items, and notes the capacity that their release needs. */
