@@ -27,6 +27,16 @@ void ss_gpu_use_measure(struct ss_gpu_use *out, const struct ss_job *job, const 
 			uint32_t rank_count);
 
 /*
+ * MFU and HFU of the steps (analyze/work/flops.h), as the view roofline has them for all steps of a
+ * rank. Several ranks: all FLOPs as a share of what all devices could do. Shares; 0: unknown.
+ */
+struct ss_mfu {
+	double mfu, hfu;
+	double known;        /* kernel time of operators whose FLOPs are known, of all kernels */
+	const char *unknown; /* why it is; NULL */
+};
+
+/*
  * How much the steps differ, and why the longest are long. A mean says little if every second step
  * takes twice as long. The length of a step is the mean over its ranks. The cause of an outlier is
  * the part that exceeds the same part of the median step the most.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Verdict, stragglers and gaps of a job name the same culprit.
+"""Verdict, stragglers and gaps of a job name the same culprit, verdict and roofline the same MFU.
 
 Usage: one_story.py STEPSCOPE TRACES. Exits 77 (skipped) where the jobs are not there.
 """
@@ -67,7 +67,26 @@ def input_line(stepscope, trace):
         yield f"the verdict has another line: {evidence(first)}"
 
 
+def utilization(stepscope, job):
+    """MFU of the verdict is that of the view roofline, over all ranks, or has a reason."""
+    gpu = run(stepscope, "diagnose", job)["gpu"]
+    steps = [row for row in rows(stepscope, "roofline", job, "--group", "run")
+             if row["mfu_percent"] is not None]
+    if not steps and (gpu["mfu_percent"] is not None or not gpu["mfu_unknown"]):
+        yield f"roofline has no MFU, the verdict {gpu['mfu_percent']}, {gpu['mfu_unknown']}"
+    for name in ("mfu_percent", "hfu_percent") if steps else ():
+        mean = (sum(row[name] * row["dur_ns"] for row in steps) /
+                sum(row["dur_ns"] for row in steps))
+        if gpu[name] is None or abs(gpu[name] - mean) > 1e-3 * mean:
+            yield f"{name}: {gpu[name]} in the verdict, {mean} in roofline"
+    if steps and gpu["mfu_percent"] > gpu["hfu_percent"]:
+        yield f"MFU {gpu['mfu_percent']} is above HFU {gpu['hfu_percent']}"
+
+
 STORIES = (
+    ("jobs/h100x8_nanogpt", utilization),
+    ("cuda/resnet50_workers4.pt.trace.json.gz", utilization),
+    ("unseen/deepseek_train.json.gz", utilization),
     ("jobs/torchrec_straggler", late_host),
     ("jobs/h100x8_nanogpt", all_hosts),
     ("cuda/resnet50_workers0.pt.trace.json.gz", input_line),

@@ -12,8 +12,9 @@
 #include "analyze/facts.h"
 #include "analyze/host/step_phase.h"
 #include "analyze/time/roles.h"
-#include "analyze/work/shapes_text.h"
+#include "analyze/work/flops.h"
 #include "analyze/work/reach.h"
+#include "analyze/work/shapes_text.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "view/view.h"
@@ -84,8 +85,8 @@ struct roofline_tally {
 	enum ss_work_kind kind;
 	int64_t calls, device_ns, host_ns;
 	int64_t flops_ns, bytes_ns; /* the part of device_ns for which it is known */
-	double flops, bytes, both_flops, both_bytes;
-	double again; /* FLOPs that backward computes a second time */
+	struct ss_flops flops;
+	double bytes, both_flops, both_bytes;
 	/* of calls for which it is known what good kernels take */
 	int64_t reach_ns, limits_ns[SS_LIMIT_TENSORS + 1];
 	double reach;
@@ -95,7 +96,6 @@ struct roofline_tally {
 	bool cached, skipped;         /* calls above the peak of memory, of FLOPs */
 	int64_t rate_ns;              /* of calls that are not above it */
 	double rate_bytes;
-	double flops_of[SS_DTYPE_OTHER + 1][SS_UNITS_COUNT];
 };
 
 struct roofline {
@@ -114,17 +114,6 @@ struct roofline {
 	uint32_t capacity;
 };
 
-/* The step that the row starts in, or the count of steps; they are sorted, without overlap. */
-static uint32_t roofline_step(const struct ss_trace *trace, uint32_t row)
-{
-	const struct ss_steps *steps = &trace->steps;
-	int64_t at_ns = trace->slices.start_ns[row];
-	uint32_t low = 0, high = steps->count;
-
-	SS_SEARCH(low, high, at, steps->items[at].host_start_ns <= at_ns);
-	return low && at_ns < steps->items[low - 1].host_end_ns ? low - 1 : steps->count;
-}
-
 /* Rows are steps, or all of them. */
 static bool roofline_of_steps(const struct roofline *view)
 {
@@ -138,7 +127,7 @@ static struct roofline_key roofline_key_of(const struct roofline *view, uint32_t
 	struct roofline_key key = { 0 };
 
 	if (roofline_of_steps(view)) {
-		key.name = roofline_step(view->trace, row);
+		key.name = ss_flops_step_of(view->trace, row);
 		if (view->group == BY_RUN && key.name != view->trace->steps.count)
 			key.name = 0;
 	} else if (view->group == BY_KIND) {
@@ -201,24 +190,6 @@ static bool roofline_count_roof(const struct roofline *view, struct roofline_tal
 	return true;
 }
 
-/* Forward operators that the autograd engine runs: a checkpoint is computed a second time. */
-static bool roofline_is_again(const struct roofline *view, const struct ss_work *work, uint32_t row)
-{
-	const struct ss_trace *trace = view->trace;
-	uint32_t owner = view->ops->owner[row];
-	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
-	const char *around = owner == SS_NO_ROW
-				     ? ""
-				     : ss_strings_text(&trace->names, trace->slices.name[owner]);
-
-	if (row >= view->phases->row_count || view->phases->phase[row] != SS_PHASE_BACKWARD ||
-	    strstr(name, "backward"))
-		return false;
-	/* gradients of products are plain products, inside of no layer */
-	return work->kind != SS_WORK_MATMUL || strcmp(around, "aten::linear") == 0 ||
-	       strcmp(around, "aten::matmul") == 0 || strcmp(name, "aten::addmm") == 0;
-}
-
 static void roofline_count_reach(const struct roofline *view, struct roofline_tally *tally,
 				 const struct ss_worker *worker)
 {
@@ -240,11 +211,8 @@ static void roofline_count_work(const struct roofline *view, struct roofline_tal
 	if (!work)
 		return;
 	if (work->has_flops) {
-		tally->flops += work->flops;
+		ss_flops_add(&tally->flops, view->trace, view->phases, view->works, worker);
 		ss_ns_add(&tally->flops_ns, device_ns);
-		tally->flops_of[work->dtype][worker->tensor] += work->flops;
-		if (roofline_is_again(view, work, worker->row))
-			tally->again += work->flops;
 	}
 	if (view->on_device)
 		roofline_count_reach(view, tally, worker);
@@ -306,21 +274,6 @@ SS_COMPARATOR(roofline_compare_time, struct roofline_tally,
 
 SS_COMPARATOR(roofline_compare_steps, struct roofline_tally, SS_ASCENDING(key.name))
 
-/* The type of most FLOPs, and on what they ran. */
-static enum ss_dtype roofline_main_dtype(const struct roofline_tally *tally, enum ss_units *units)
-{
-	enum ss_dtype best = SS_DTYPE_UNKNOWN;
-
-	*units = SS_UNITS_VECTOR;
-	for (int dtype = 0; dtype <= SS_DTYPE_OTHER; dtype++)
-		for (int i = 0; i < SS_UNITS_COUNT; i++)
-			if (tally->flops_of[dtype][i] > tally->flops_of[best][*units]) {
-				best = (enum ss_dtype)dtype;
-				*units = (enum ss_units)i;
-			}
-	return best;
-}
-
 static void roofline_add_names(const struct roofline *view, const struct roofline_tally *tally)
 {
 	const struct ss_trace *trace = view->trace;
@@ -345,12 +298,7 @@ static void roofline_add_names(const struct roofline *view, const struct rooflin
 static double roofline_peak_flops(const struct roofline *view, const struct roofline_tally *tally,
 				  int64_t dur_ns)
 {
-	enum ss_units units;
-	enum ss_dtype dtype = roofline_main_dtype(tally, &units);
-
-	if (!view->peaks)
-		return 0;
-	return ss_peaks_flops(view->peaks, dtype, units) * view->devices * (double)dur_ns / 1e9;
+	return ss_flops_peak(&tally->flops, view->peaks) * view->devices * (double)dur_ns / 1e9;
 }
 
 /* What limits most of the time. */
@@ -374,11 +322,11 @@ static void roofline_add_times(const struct roofline *view, const struct rooflin
 	ss_row_int_known(out, view->on_device ? -1 : tally->host_ns);
 	ss_row_share(out, tally->roof * 1e9, (double)tally->roof_ns);
 	ss_row_share(out, tally->reach, (double)tally->reach_ns);
-	if (roofline_of_steps(view) && tally->flops > 0) {
+	if (roofline_of_steps(view) && tally->flops.all > 0) {
 		double peak = roofline_peak_flops(view, tally, dur_ns);
 
-		ss_row_share(out, tally->flops - tally->again, peak);
-		ss_row_share(out, tally->flops, peak);
+		ss_row_share(out, tally->flops.all - tally->flops.again, peak);
+		ss_row_share(out, tally->flops.all, peak);
 	} else {
 		ss_row_null(out);
 		ss_row_null(out);
@@ -397,13 +345,13 @@ static void roofline_add_rates(const struct roofline *view, const struct rooflin
 	enum ss_units units;
 
 	if (!roofline_of_steps(view))
-		ss_row_rate(out, tally->flops / 1e3, (double)tally->flops_ns);
-	else if (view->on_device && tally->flops > 0)
-		ss_row_rate(out, tally->flops / 1e3, (double)dur_ns);
+		ss_row_rate(out, tally->flops.all / 1e3, (double)tally->flops_ns);
+	else if (view->on_device && tally->flops.all > 0)
+		ss_row_rate(out, tally->flops.all / 1e3, (double)dur_ns);
 	else
 		ss_row_null(out);
 	ss_row_rate(out, tally->rate_bytes, (double)tally->rate_ns);
-	dtype = roofline_main_dtype(tally, &units);
+	dtype = ss_flops_main_dtype(&tally->flops, &units);
 	ss_row_text(out, ss_dtype_name(dtype ? dtype : (enum ss_dtype)tally->key.dtype));
 }
 
@@ -421,8 +369,8 @@ static void roofline_add_row(const struct roofline *view, const struct roofline_
 	roofline_add_names(view, tally);
 	roofline_add_times(view, tally, dur_ns);
 	roofline_add_rates(view, tally, dur_ns);
-	if (tally->flops > 0)
-		ss_row_number(out, tally->flops / 1e9);
+	if (tally->flops.all > 0)
+		ss_row_number(out, tally->flops.all / 1e9);
 	else
 		ss_row_null(out);
 	ss_row_int_known(out, tally->bytes > 0 && tally->bytes < 9e18 ? (int64_t)tally->bytes : -1);

@@ -2,8 +2,11 @@
 /*
  * gpu_ceiling.c - rule: what no other rule claims of the device's work, at the rates that are
  * reached. It is not reported as a finding: the step with it is how fast the job could become.
+ * Beside it the rule notes MFU.
  */
+#include "diagnose/diagnose.h"
 #include "diagnose/work/slow_work.h"
+#include "diagnose/work/utilization.h"
 
 static bool ceiling_wants(const struct ss_work *work, enum ss_limit limit)
 {
@@ -19,7 +22,26 @@ static enum ss_status gpu_ceiling_look(struct ss_rule_context *context, struct s
 	};
 	uint32_t worst;
 
+	if (context->digest->device >= 0)
+		SS_TRY(ss_utilization_note(context, err));
 	return ss_slow_work_look(context, &kind, &worst, err);
+}
+
+static enum ss_status gpu_ceiling_judge(struct ss_judgement *judgement, struct ss_error *err)
+{
+	struct ss_finding *finding = NULL;
+
+	(void)err;
+	judgement->diagnosis->mfu = ss_utilization_sum(judgement);
+	for (uint32_t i = 0; i < judgement->rank_count; i++) {
+		if (!ss_judgement_count_claims(judgement, i))
+			continue;
+		if (!finding)
+			finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
+		if (finding)
+			ss_judgement_take_rank(judgement, finding, i);
+	}
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_gpu_ceiling = {
@@ -35,4 +57,5 @@ const struct ss_rule ss_rule_gpu_ceiling = {
 	.is_ceiling = true,
 	.facts = SS_FACT_WORKS,
 	.look = gpu_ceiling_look,
+	.judge = gpu_ceiling_judge,
 };

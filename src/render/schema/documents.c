@@ -219,6 +219,11 @@ static const struct ss_json_member gpu[] = {
 	PERCENT("busy_max_percent", "busy_percent of the busiest rank"),
 	PERCENT("idle_cause_percent", "idle time with the largest cause, of the steps"),
 	TEXT_OR_NULL("idle_cause", "the largest cause of idle time, as in the view gaps"),
+	NUMBER_OR_NULL("mfu_percent", "FLOPs of the model, of what the GPUs could do in the steps"),
+	NUMBER_OR_NULL("hfu_percent", "the same with what backward computes a second time"),
+	NUMBER_OR_NULL("flops_known_percent",
+		       "kernel time of operators whose FLOPs are known, of all kernel time"),
+	TEXT_OR_NULL("mfu_unknown", "why MFU is unknown"),
 	END,
 };
 
@@ -242,6 +247,7 @@ static const struct ss_json_member verdict[] = {
 	TEXT_OR_NULL("gpu_text", "how busy the GPUs are, as the command prints it"),
 	OBJECTS("gpu", SS_MEMBER_NULL, "how busy the GPUs are; null without GPUs in the steps",
 		gpu),
+	TEXT_OR_NULL("ceiling_text", "how fast the step could become, as the command prints it"),
 	TEXT_OR_NULL("blind_text", "why the figures cannot be known from these files"),
 	TEXT_OR_NULL("next", "the bottleneck after the fixes"),
 	TEXT_OR_NULL("not_found", "what-if: fixes that do not apply to these files"),

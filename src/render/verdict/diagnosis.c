@@ -165,6 +165,24 @@ static const char *gpu_use_unknown(const struct ss_diagnosis *diagnosis)
 	return "No GPU in this trace: the steps run on the CPU.\n";
 }
 
+/* What other kernels compute changes MFU by less than steps differ. */
+#define MFU_KNOWN 0.95
+
+/* Model FLOPs utilization; with recomputation, if that differs. */
+static void gpu_add_mfu(const struct ss_mfu *mfu, struct ss_text *out)
+{
+	if (mfu->mfu <= 0)
+		return;
+	ss_text_addf(out, mfu->known < MFU_KNOWN ? " MFU is at least %.1f %%" : " MFU is %.1f %%",
+		     100 * mfu->mfu);
+	if (mfu->hfu > mfu->mfu)
+		ss_text_addf(out, ", HFU %.1f %%", 100 * mfu->hfu);
+	if (mfu->known < MFU_KNOWN)
+		ss_text_addf(out, " (FLOPs of %.0f %% of the kernel time are not known)",
+			     100 - 100 * mfu->known);
+	ss_text_add_string(out, ".");
+}
+
 void ss_render_verdict_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_gpu_use *gpu = &diagnosis->gpu;
@@ -180,7 +198,9 @@ void ss_render_verdict_gpu(const struct ss_diagnosis *diagnosis, struct ss_text 
 	/* the rest of it is compute */
 	gpu_add_use(&between, "communication", gpu->exposed_communication, out);
 	gpu_add_use(&between, "copies", gpu->exposed_copies, out);
-	ss_text_addf(out, "%s.\n", *between == ',' ? ")" : "");
+	ss_text_addf(out, "%s.", *between == ',' ? ")" : "");
+	gpu_add_mfu(&diagnosis->mfu, out);
+	ss_text_add_string(out, "\n");
 }
 
 /*

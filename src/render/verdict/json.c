@@ -208,17 +208,32 @@ static void verdict_json_add_spread(const struct ss_diagnosis *diagnosis, struct
 	ss_text_add_string(out, "}");
 }
 
+/* Below 0: null. */
 static void verdict_json_add_percent(struct ss_text *out, const char *key, double share)
 {
 	ss_text_addf(out, "\"%s\":", key);
-	ss_text_add_number(out, 100 * share);
+	if (share < 0)
+		ss_text_add_string(out, "null");
+	else
+		ss_text_add_number(out, 100 * share);
 	ss_text_add_string(out, ",");
+}
+
+/* How fast the step could become, in words; null where that says little. */
+static void verdict_json_add_ceiling(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	struct ss_text sentence = { 0 };
+
+	ss_render_verdict_ceiling(diagnosis, &sentence);
+	verdict_json_add_lines(out, "ceiling_text", &sentence);
+	ss_text_add_string(out, ",\n");
 }
 
 /* How busy the GPUs are; null where there is none in the steps. */
 static void verdict_json_add_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_gpu_use *gpu = &diagnosis->gpu;
+	const struct ss_mfu *mfu = &diagnosis->mfu;
 	struct ss_text sentence = { 0 };
 
 	ss_render_verdict_gpu(diagnosis, &sentence);
@@ -237,6 +252,11 @@ static void verdict_json_add_gpu(const struct ss_diagnosis *diagnosis, struct ss
 	verdict_json_add_percent(out, "busy_max_percent", gpu->most);
 	verdict_json_add_percent(out, "idle_cause_percent", gpu->cause_share);
 	ss_render_text_member(out, "idle_cause", ss_idle_name(gpu->cause));
+	ss_text_add_string(out, ",");
+	verdict_json_add_percent(out, "mfu_percent", mfu->mfu > 0 ? mfu->mfu : -1);
+	verdict_json_add_percent(out, "hfu_percent", mfu->mfu > 0 ? mfu->hfu : -1);
+	verdict_json_add_percent(out, "flops_known_percent", mfu->mfu > 0 ? mfu->known : -1);
+	ss_render_text_member(out, "mfu_unknown", mfu->unknown);
 	ss_text_add_string(out, "},\n");
 }
 
@@ -282,6 +302,7 @@ void ss_render_verdict_json(const struct ss_diagnosis *diagnosis,
 	ss_text_add_string(out, ",\n");
 	verdict_json_add_account(diagnosis, out);
 	verdict_json_add_gpu(diagnosis, out);
+	verdict_json_add_ceiling(diagnosis, out);
 	ss_render_text_member(out, "blind_text", ss_render_verdict_blind(diagnosis));
 	ss_text_add_string(out, ",\n");
 	ss_render_text_member(out, "next", diagnosis->next);

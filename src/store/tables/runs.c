@@ -32,7 +32,7 @@ static const struct ss_stored_column columns[] = {
 	{ "mfu_percent", "DOUBLE",
 	  "(select sum(mfu_percent * dur_ns) / sum(dur_ns) from roofline(\"by\" := 'step') where "
 	  "mfu_percent is not null)",
-	  "model FLOPs utilization of the steps; NULL: FLOPs or the GPU's peak are not known" },
+	  "FLOPs of the model, of what the GPUs could do in the steps; NULL: not known" },
 	{ "cause", "VARCHAR", "(select rule from findings limit 1)",
 	  "rule of the first finding; NULL: nothing was found" },
 	{ "lost_ns", "BIGINT", "(select cost_ns from findings limit 1)",
@@ -47,6 +47,10 @@ static const struct ss_stored_column columns[] = {
 	{ "damaged_files", "INTEGER", "damaged_files",
 	  "files that could not be read, or are truncated: figures lack them" },
 	{ "added", "TIMESTAMP", "added", "when the run was added (UTC)" },
+	{ "hfu_percent", "DOUBLE",
+	  "(select sum(hfu_percent * dur_ns) / sum(dur_ns) from roofline(\"by\" := 'step') where "
+	  "hfu_percent is not null)",
+	  "the same with what backward computes a second time" },
 };
 
 const struct ss_stored_table ss_stored_table_runs = {

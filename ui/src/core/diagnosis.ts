@@ -64,6 +64,8 @@ export interface Diagnosis {
 	gpu_text: string | null;
 	/* how busy the GPUs are; null without GPUs in the steps */
 	gpu: GpuUse | null;
+	/* how fast the step could become, as the command prints it */
+	ceiling_text: string | null;
 	/* why the figures cannot be known from these files */
 	blind_text: string | null;
 	/* the bottleneck after the fixes */
@@ -174,6 +176,14 @@ export interface GpuUse {
 	idle_cause_percent: number;
 	/* the largest cause of idle time, as in the view gaps */
 	idle_cause: string | null;
+	/* FLOPs of the model, of what the GPUs could do in the steps */
+	mfu_percent: number | null;
+	/* the same with what backward computes a second time */
+	hfu_percent: number | null;
+	/* kernel time of operators whose FLOPs are known, of all kernel time */
+	flops_known_percent: number | null;
+	/* why MFU is unknown */
+	mfu_unknown: string | null;
 }
 
 export interface Outlier {

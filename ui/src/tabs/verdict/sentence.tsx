@@ -69,7 +69,7 @@ function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all
 const RANGE = "The range is wide: how much a fix saves depends on what the trace does not show.";
 
 function notes(told: Diagnosis, shown: Diagnosis, more: string[]): string[] {
-	const said = [...(told.gpu_text ? [told.gpu_text] : []), ...more];
+	const said = [told.gpu_text, told.ceiling_text].flatMap((text) => text ?? []).concat(more);
 	if (told.only_bounds)
 		said.push(
 			`The replay of the recorded steps is off by ${formatPercent(
