@@ -4,16 +4,16 @@
  * own protocol: what a page may do with them depends on where it was opened from.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { sentence } from "./figures.mjs";
 import { check, equal, PAGE } from "./harness.mjs";
-import { verdictOf } from "./ways.mjs";
+import { tracesOf, verdictOf } from "./ways.mjs";
 
 /* Drops paths in the middle of a place. */
-async function drop(page, place, paths) {
+export async function dropPaths(page, place, paths) {
 	const browser = await page.context().newCDPSession(page);
 	const box = await place.boundingBox();
 	const event = {
@@ -26,20 +26,14 @@ async function drop(page, place, paths) {
 	await browser.detach();
 }
 
-function tracesOf(folder) {
-	return readdirSync(folder)
-		.filter((name) => name.startsWith("rank"))
-		.map((name) => join(folder, name));
-}
-
-function zone(page) {
+export function zone(page) {
 	return page.getByRole("region", { name: "Open traces" });
 }
 
 async function files(harness) {
 	const folder = harness.simulate("ddp8-slow");
 	const page = await harness.open(pathToFileURL(PAGE).href);
-	await drop(page, zone(page), tracesOf(folder));
+	await dropPaths(page, zone(page), tracesOf(folder));
 	equal(await verdictOf(page), sentence(harness.json("diagnose", folder)), "the verdict");
 	await harness.close(page);
 }
@@ -55,7 +49,7 @@ async function folder(harness) {
 	}
 	writeFileSync(join(top, "model.bin"), "weights");
 	const page = await harness.open(pathToFileURL(PAGE).href);
-	await drop(page, zone(page), [top]);
+	await dropPaths(page, zone(page), [top]);
 	equal(await verdictOf(page), sentence(harness.json("diagnose", top)), "the verdict");
 	const name = await page.locator(".header .run").innerText();
 	equal(name, "dropped-run", "the name of the run");
@@ -66,7 +60,7 @@ async function empty(harness) {
 	const top = join(harness.scratch, "no-traces");
 	mkdirSync(top);
 	const page = await harness.open(pathToFileURL(PAGE).href);
-	await drop(page, zone(page), [top]);
+	await dropPaths(page, zone(page), [top]);
 	await page.getByText("No trace found there").waitFor();
 	await harness.close(page);
 }
@@ -82,12 +76,12 @@ async function compared(harness) {
 	harness.command("report", before, "-o", report);
 	for (const path of [PAGE, report]) {
 		const page = await harness.open(pathToFileURL(path).href);
-		if (path === PAGE) await drop(page, zone(page), tracesOf(before));
+		if (path === PAGE) await dropPaths(page, zone(page), tracesOf(before));
 		await verdictOf(page);
 		await page.getByRole("tab", { name: "Compare" }).click();
 		const place = page.locator(".compare-drop");
 		await place.waitFor();
-		await drop(page, place, [after]);
+		await dropPaths(page, place, [after]);
 		await page.getByRole("grid").first().waitFor();
 		await harness.close(page);
 	}
@@ -97,7 +91,7 @@ async function compared(harness) {
 async function beside(harness) {
 	const page = await harness.open(pathToFileURL(PAGE).href);
 	const folder = harness.simulate("gpu1-fp32-matmul");
-	await drop(page, page.getByRole("heading", { name: "stepscope" }), tracesOf(folder));
+	await dropPaths(page, page.getByRole("heading", { name: "stepscope" }), tracesOf(folder));
 	equal(await verdictOf(page), sentence(harness.json("diagnose", folder)), "the verdict");
 	check(page.url().includes("index.html"), "the browser left the page for the file");
 	await harness.close(page);
@@ -119,7 +113,7 @@ async function compressed(harness) {
 	const said = sentence(harness.json("diagnose", folder));
 	for (const top of [zst, packs]) {
 		const page = await harness.open(pathToFileURL(PAGE).href);
-		await drop(page, zone(page), [top]);
+		await dropPaths(page, zone(page), [top]);
 		equal(await verdictOf(page), said, `the verdict of ${top.split("/").at(-1)}`);
 		const words = await page.locator(".header .run-words").innerText();
 		check(words.startsWith("8 ranks"), `${top}: the header says ${words}`);
@@ -131,7 +125,7 @@ async function compressed(harness) {
 	bytes.fill(0x5a, bytes.length >> 1, (bytes.length >> 1) + 64);
 	writeFileSync(broken, bytes);
 	const page = await harness.open(pathToFileURL(PAGE).href);
-	await drop(page, zone(page), [broken]);
+	await dropPaths(page, zone(page), [broken]);
 	equal(
 		await verdictOf(page),
 		sentence(harness.json("diagnose", broken)),
@@ -144,29 +138,29 @@ async function compressed(harness) {
 async function onOpenRun(harness) {
 	const [first, ...rest] = tracesOf(harness.simulate("ddp8-slow"));
 	const page = await harness.open(pathToFileURL(PAGE).href);
-	await drop(page, zone(page), [first]);
+	await dropPaths(page, zone(page), [first]);
 	await verdictOf(page);
 	const words = page.locator(".header .run-words");
 	check((await words.innerText()).startsWith("1 rank"), "one file is not one rank");
 	const dialog = page.getByRole("dialog", { name: /dropped file/ });
 	const middle = page.locator("#tab-body");
-	await drop(page, middle, rest);
+	await dropPaths(page, middle, rest);
 	await dialog.getByRole("button", { name: "Cancel" }).click();
 	check((await words.innerText()).startsWith("1 rank"), "Cancel opens the files");
-	await drop(page, middle, rest);
+	await dropPaths(page, middle, rest);
 	await dialog.getByRole("button", { name: "Add to this run" }).click();
 	equal(
 		await verdictOf(page),
 		sentence(harness.json("diagnose", harness.simulate("ddp8-slow"))),
 		"the verdict of all ranks",
 	);
-	await drop(page, middle, tracesOf(harness.simulate("ddp8-healthy")));
+	await dropPaths(page, middle, tracesOf(harness.simulate("ddp8-healthy")));
 	await dialog.getByRole("button", { name: "Compare with this run" }).click();
 	await page
 		.getByRole("tabpanel", { name: "Compare" })
 		.getByText(/B's step takes/)
 		.waitFor();
-	await drop(page, page.locator("#tab-body"), tracesOf(harness.simulate("gpu1-fp32-matmul")));
+	await dropPaths(page, page.locator("#tab-body"), tracesOf(harness.simulate("gpu1-fp32-matmul")));
 	await dialog.getByRole("button", { name: "Open instead" }).click();
 	await page.getByRole("tab", { name: "Verdict" }).click();
 	equal(
@@ -186,9 +180,11 @@ async function cancelled(harness) {
 	const copies = Math.ceil(150e6 / text.length);
 	writeFileSync(path, `{"traceEvents":[${Array(copies).fill(text).join(",")}]}`);
 	const page = await harness.open(pathToFileURL(PAGE).href);
-	await drop(page, zone(page), [path]);
+	await dropPaths(page, zone(page), [path]);
 	await page.getByText(/of memory; a page can use 4.29 GB/).waitFor();
-	await page.getByText(/MB of \d+ MB/).waitFor();
+	const words = await page.getByText(/MB of \d+ MB/).innerText();
+	const [, done, all] = /([\d.]+) MB of (\d+) MB/.exec(words) ?? [];
+	check(Number(done) < Number(all) / 2, `it begins with ${words}`);
 	const begin = performance.now();
 	await page.getByRole("button", { name: "Cancel" }).click();
 	await zone(page).waitFor();

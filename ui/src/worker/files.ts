@@ -1,94 +1,114 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.ts - the bytes of dropped files, for a core that reads them synchronously.
+ * files.ts - the bytes of dropped files for the core, piece by piece as it asks.
  *
- * Files are read slice by slice as the core asks. The browser unpacks gzip first, one file at a
- * time; the pieces are freed as soon as the core has taken them.
+ * Where a core can wait (module.ts), a file streams through the browser, which unpacks gzip.
+ * Elsewhere it is read synchronously, and gzip is unpacked into memory first; the pieces are freed
+ * as soon as the core has taken them.
  */
-import type { Reader } from "./module";
+import { CAN_WAIT, type Reader } from "./module";
 
-/* How much of a file is unpacked, and into how much. */
-type Told = (done: number, unpacked: number) => void;
+const GZIP = [0x1f, 0x8b];
+
+const NONE = new Uint8Array(0);
 
 /* Large enough that the calls cost nothing, small beside what a trace takes. */
 const SLICE_BYTES = 4 << 20;
 
+export interface Pulled {
+	reader: Reader;
+	bytes: number; /* of the file as the core reads it; of a stream: on the disk */
+	share(): number; /* of the file that was read */
+	waits(): number; /* bytes in memory that the reader has yet to give */
+}
+
+type Told = (share: number, unpacked: number) => void;
+
 async function isGzip(file: Blob): Promise<boolean> {
-	const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-	return head[0] === 0x1f && head[1] === 0x8b;
+	const head = new Uint8Array(await file.slice(0, GZIP.length).arrayBuffer());
+	return GZIP.every((byte, i) => head[i] === byte);
 }
 
-function plainReader(file: Blob): Reader {
-	const reader = new FileReaderSync();
-	let at = 0;
-	return (into) => {
-		const end = Math.min(at + Math.min(into.length, SLICE_BYTES), file.size);
-		if (end === at) return 0;
-		into.set(new Uint8Array(reader.readAsArrayBuffer(file.slice(at, end))));
-		const length = end - at;
-		at = end;
-		return length;
-	};
-}
-
-function piecesReader(pieces: Uint8Array[]): Reader {
-	let next = 0;
-	let taken = 0;
-	return (into) => {
-		const piece = pieces[next];
-		if (!piece) return 0;
-		const part = piece.subarray(taken, taken + into.length);
-		into.set(part);
-		taken += part.length;
-		if (taken === piece.length) {
-			pieces[next++] = new Uint8Array(0);
-			taken = 0;
-		}
-		return part.length;
-	};
-}
-
-/* All of a gzip stream; where it breaks off, what came before. */
-async function unpack(file: Blob, told: Told): Promise<Uint8Array[]> {
-	const pieces: Uint8Array[] = [];
-	let packed = 0;
-	let plainBytes = 0;
+/* The file as a stream, and how many of its bytes have left the disk. */
+function streamOf(file: Blob, gzip: boolean, told: (bytes: number) => void) {
+	let bytes = 0;
 	const counted = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
 		transform(piece, out) {
-			packed += piece.length;
-			told(packed, plainBytes);
+			bytes += piece.length;
+			told(bytes);
 			out.enqueue(piece);
 		},
 	});
-	const plain = file
-		.stream()
-		.pipeThrough(counted)
-		.pipeThrough(new DecompressionStream("gzip"));
-	const reader = plain.getReader();
-	try {
-		for (;;) {
-			const { done, value } = await reader.read();
-			if (done) return pieces;
-			plainBytes += value.length;
-			if (value.length) pieces.push(value);
-		}
-	} catch (error) {
-		if (!pieces.length || error instanceof RangeError) throw error;
-		return pieces; /* the core says that the trace breaks off */
-	}
+	const stream = file.stream().pipeThrough(counted);
+	return gzip ? stream.pipeThrough(new DecompressionStream("gzip")) : stream;
 }
 
-export interface Pulled {
-	reader: Reader;
-	bytes: number; /* that the reader gives */
-	waits(): number; /* bytes in memory that the reader has yet to give */
+/* Where a gzip stream breaks off, the core says so of what came before. */
+function streamed(file: Blob, gzip: boolean): Pulled {
+	let packed = 0;
+	let given = 0;
+	let rest: Uint8Array = NONE;
+	const source = streamOf(file, gzip, (bytes) => (packed = bytes)).getReader();
+	const reader = async (room: number) => {
+		try {
+			while (!rest.length) {
+				const { done, value } = await source.read();
+				if (done) return NONE;
+				rest = value;
+			}
+		} catch (error) {
+			if (!given || error instanceof RangeError) throw error;
+			return NONE;
+		}
+		const part = rest.subarray(0, room);
+		rest = rest.subarray(part.length);
+		given += part.length;
+		return part;
+	};
+	const share = () => (file.size ? packed / file.size : 1);
+	return { reader, bytes: file.size, share, waits: () => rest.length };
+}
+
+function plain(file: Blob): Pulled {
+	const whole = new FileReaderSync();
+	let at = 0;
+	const reader = (room: number) => {
+		const end = Math.min(at + Math.min(room, SLICE_BYTES), file.size);
+		const bytes = new Uint8Array(whole.readAsArrayBuffer(file.slice(at, end)));
+		at = end;
+		return bytes;
+	};
+	return { reader, bytes: file.size, share: () => at / file.size, waits: () => 0 };
+}
+
+/* Unpacking is half of the way, reading the other half. */
+async function unpacked(file: Blob, told: Told): Promise<Pulled> {
+	const pieces: Uint8Array[] = [];
+	const pulled = streamed(file, true);
+	let bytes = 0;
+	for (;;) {
+		const piece = await pulled.reader(SLICE_BYTES);
+		if (!piece.length) break;
+		pieces.push(piece);
+		bytes += piece.length;
+		told(pulled.share() / 2, bytes);
+	}
+	let given = 0;
+	const reader = (room: number) => {
+		const piece = pieces[0] ?? NONE;
+		const part = piece.subarray(0, room);
+		given += part.length;
+		if (part.length === piece.length) pieces.shift();
+		else pieces[0] = piece.subarray(part.length);
+		return part;
+	};
+	const share = () => (bytes ? 0.5 + given / bytes / 2 : 1);
+	return { reader, bytes, share, waits: () => bytes - given };
 }
 
 /* zstd, packs and plain files are read as they are: the core knows them. */
 export async function pull(file: Blob, told: Told): Promise<Pulled> {
-	if (!(await isGzip(file)))
-		return { reader: plainReader(file), bytes: file.size, waits: () => 0 };
-	const pieces = await unpack(file, told);
-	const sum = () => pieces.reduce((all, piece) => all + piece.length, 0);
-	return { reader: piecesReader(pieces), bytes: sum(), waits: sum };
+	const gzip = await isGzip(file);
+	if (CAN_WAIT) return streamed(file, gzip);
+	return gzip ? unpacked(file, told) : plain(file);
 }

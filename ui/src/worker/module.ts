@@ -20,12 +20,14 @@ interface Exports {
 	ss_wasm_status(handle: number): number;
 }
 
-/* Gives the bytes of the file that is being added; 0 at its end. */
-export type Reader = (into: Uint8Array) => number;
+/* The next bytes of the file that is being added, no more than there is room; none at its end. */
+export type Reader = (room: number) => Uint8Array | Promise<Uint8Array>;
 
-export type Told = (done: number, total: number, events: number) => void;
+export type Told = (events: number) => void;
 
 export type Works = (work: Work) => void;
+
+const NONE = new Uint8Array(0);
 
 /* SS_ERR_LIMIT */
 const LIMIT = 3;
@@ -36,6 +38,17 @@ const NO_FILE = 8;
 const TOO_LARGE =
 	"The files need more memory than a page can use (4 GB). Run `stepscope serve PATH` on the " +
 	"machine that has the files; it has no such limit.";
+
+type Call = (...numbers: number[]) => number;
+
+/* The parts of WebAssembly by which a call waits for a promise of JavaScript. */
+const waiting = WebAssembly as unknown as {
+	Suspending?: new (call: (at: number, room: number) => Promise<number>) => Call;
+	promising(call: Call): (...numbers: number[]) => Promise<number>;
+};
+
+/* Chromium 137 can, Firefox 140 cannot: there readers give bytes at once. */
+export const CAN_WAIT = waiting.Suspending !== undefined;
 
 class CoreError extends Error {}
 
@@ -50,7 +63,7 @@ export function sentenceOf(error: unknown): string {
 export class Core {
 	private exports: Exports;
 	private handle: number;
-	private reader: Reader = () => 0;
+	private reader: Reader = () => NONE;
 	private told: Told = () => {};
 	private works: Works = () => {};
 
@@ -61,9 +74,14 @@ export class Core {
 	private constructor(module: WebAssembly.Module) {
 		const imports: WebAssembly.Imports = {
 			stepscope: {
-				read: (at: number, room: number) => this.reader(this.bytes(at, room)),
-				progress: (done: number, total: number, events: number) => {
-					this.told(done, total, events);
+				read: waiting.Suspending
+					? new waiting.Suspending(async (at, room) =>
+							this.put(at, await this.reader(room)),
+						)
+					: (at: number, room: number) =>
+							this.put(at, this.reader(room) as Uint8Array),
+				progress: (_done: number, _total: number, events: number) => {
+					this.told(events);
 					return 1;
 				},
 				work: (doing: number, done: number, count: number, share: number) =>
@@ -94,22 +112,23 @@ export class Core {
 		return new Uint8Array(this.exports.memory.buffer, at >>> 0, length >>> 0);
 	}
 
+	private put(at: number, bytes: Uint8Array): number {
+		this.bytes(at, bytes.length).set(bytes);
+		return bytes.length;
+	}
+
 	private text(at: number): string {
 		const memory = new Uint8Array(this.exports.memory.buffer);
 		const from = at >>> 0;
 		return new TextDecoder().decode(memory.subarray(from, memory.indexOf(0, from)));
 	}
 
-	private withText<T>(text: string, use: (at: number) => T): T {
+	private keepText(text: string): number {
 		const bytes = new TextEncoder().encode(`${text}\0`);
 		const at = this.exports.ss_wasm_alloc(bytes.length);
 		if (!at) throw new CoreError(TOO_LARGE);
-		this.bytes(at, bytes.length).set(bytes);
-		try {
-			return use(at);
-		} finally {
-			this.exports.ss_wasm_free(at);
-		}
+		this.put(at, bytes);
+		return at;
 	}
 
 	private check(result: number): void {
@@ -128,15 +147,19 @@ export class Core {
 		this.check(this.exports.ss_wasm_begin(this.handle));
 	}
 
-	add(name: string, bytes: number, reader: Reader, told: Told): void {
+	async add(name: string, bytes: number, reader: Reader, told: Told): Promise<void> {
+		const add = this.exports.ss_wasm_add as Call;
+		const at = this.keepText(name);
 		this.reader = reader;
 		this.told = told;
 		try {
-			const add = (at: number) => this.exports.ss_wasm_add(this.handle, at, bytes);
-			this.check(this.withText(name, add));
+			this.check(
+				await (CAN_WAIT ? waiting.promising(add) : add)(this.handle, at, bytes),
+			);
 		} finally {
-			this.reader = () => 0;
+			this.reader = () => NONE;
 			this.told = () => {};
+			this.exports.ss_wasm_free(at);
 		}
 	}
 
@@ -150,7 +173,9 @@ export class Core {
 
 	ask(target: string, works: Works): { bytes: ArrayBuffer; type: string } {
 		this.works = works;
-		const result = this.withText(target, (at) => this.exports.ss_wasm_ask(this.handle, at));
+		const asked = this.keepText(target);
+		const result = this.exports.ss_wasm_ask(this.handle, asked);
+		this.exports.ss_wasm_free(asked);
 		this.check(result);
 		const [at = 0, length = 0] = new Uint32Array(
 			this.exports.memory.buffer,

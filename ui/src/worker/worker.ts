@@ -79,16 +79,14 @@ async function open(id: number, sources: Source[]): Promise<void> {
 		let events = 0;
 
 		teller.tell(source.name, file, 0, size, 0);
-		/* unpacking is half of the way, reading the other half */
-		const pulled = await pull(blob, (done, unpacked) => {
+		const pulled = await pull(blob, (share, unpacked) => {
 			teller.unpacked = unpacked;
-			teller.tell(source.name, file, done / 2, size, 0);
+			teller.tell(source.name, file, size * share, size, 0);
 		});
-		needed().add(source.name, pulled.bytes, pulled.reader, (done, total, count) => {
+		await needed().add(source.name, pulled.bytes, pulled.reader, (count) => {
 			events = count;
 			teller.unpacked = pulled.waits();
-			const part = total ? 0.5 + done / total / 2 : 0.5;
-			teller.tell(source.name, file, size * part, size, count);
+			teller.tell(source.name, file, size * pulled.share(), size, count);
 		});
 		teller.events += events;
 		teller.bytes += size;
