@@ -233,6 +233,25 @@ async function otherRows(harness) {
 	drawer = await first("#/overview?at=row.budget.part.0");
 	await drawer.getByRole("heading", { name: "mean by step" }).waitFor();
 	await drawer.getByRole("heading", { name: "mean by rank" }).waitFor();
+	const show = drawer.getByRole("button", { name: "Show on timeline" });
+	equal(await show.count(), 0, "ways to the timeline from a sum");
+	await harness.close(page);
+}
+
+/* A collective that the recording does not name: the longest of its kernel. */
+async function kernelName(harness) {
+	const folder = join(TRACES, "jobs/megatron_tp8");
+	if (!existsSync(folder)) return;
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	await page.evaluate(() => {
+		location.hash = "#/communication?view=communication&at=row.communication..0";
+	});
+	const drawer = page.locator(".drawer");
+	await drawer.getByRole("button", { name: "Show on timeline" }).click();
+	await page.waitForURL(/#\/timeline.*at=slice/);
+	await drawer.getByText("ncclDevKernel_AllReduce").first().waitFor();
 	await harness.close(page);
 }
 
@@ -244,6 +263,11 @@ async function ranks(harness) {
 		location.hash = "#/ranks?view=ranks&at=row.ranks..3";
 	});
 	const drawer = page.locator(".drawer");
+	await drawer.getByText("Step, rank 3 by step").waitFor();
+	/* the longest step of that rank */
+	await drawer.getByRole("button", { name: "Show on timeline" }).click();
+	await page.waitForURL(/#\/timeline.*at=slice\.3\./);
+	await page.goBack();
 	await drawer.getByText("Step, rank 3 by step").waitFor();
 	await drawer.getByRole("link", { name: "Gaps" }).click();
 	await page.waitForURL(/#\/gaps\?rank=3/);
@@ -283,6 +307,7 @@ export const placeTests = [
 	{ name: "places: an operator of a real trace", run: operator },
 	{ name: "places: a slice, its name, its copies", run: slice },
 	{ name: "places: a rank", run: ranks },
+	{ name: "places: a collective that has its kernel's name", run: kernelName },
 	{ name: "places: collectives, steps and parts, with queries that run", run: otherRows },
 	{ name: "places: pictures of timeline and charts", run: pictures },
 ];

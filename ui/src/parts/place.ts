@@ -11,6 +11,7 @@ import type {
 	Job,
 	JobFile,
 	Place,
+	Step,
 	TableDocument,
 	Tracks,
 	ViewOffer,
@@ -68,18 +69,6 @@ function figuresOf(offer: ViewOffer, place: ColumnOffer["place"], read: Read): n
 		.filter((column) => column.place === place)
 		.map((column) => numberOf(read(column.name)))
 		.filter((ns) => ns !== null);
-}
-
-/* The step that a row is about, where it is about nothing smaller. */
-function stepSpot(file: JobFile, step: Cell): Spot | null {
-	const found = file.steps?.find((one) => one.number === step);
-	if (!found) return null;
-	const duration = found.end_ns - found.start_ns;
-	return {
-		start: found.start_ns,
-		duration,
-		selected: { kind: "range", from: found.start_ns, to: found.end_ns },
-	};
 }
 
 function momentSpot(zero: number, offer: ViewOffer, read: Read): Spot | null {
@@ -157,11 +146,33 @@ async function namedSpot(
 		const spot = await search(client, wholeName(name.trim()), { kind, ...at });
 		if (spot) return spot;
 	}
+	/* a collective without a name of its own goes by its kernel's */
+	const onDevice = read("where") === "device";
 	for (const { name, kind } of named) {
-		const spot = kind && (await search(client, firstWord(name), { kind, ...at }));
+		if (!kind && !onDevice) continue;
+		const spot = await search(client, firstWord(name), { kind: "kernel", ...at });
 		if (spot) return spot;
 	}
 	return null;
+}
+
+/* The step that a row is about, where it is about nothing smaller; of a rank its longest one. */
+async function stepSpot(client: Client, file: JobFile, step: Cell): Promise<Spot | null> {
+	const length = (one: Step) => one.end_ns - one.start_ns;
+	const kept = file.steps?.filter((one) => one.dropped === null) ?? [];
+	const found =
+		step === null
+			? kept.toSorted((a, b) => length(b) - length(a))[0]
+			: file.steps?.find((one) => one.number === step);
+	if (!found) return null;
+	const { name, start_ns: from, end_ns: to } = found;
+	/* its annotation says which rank it is of */
+	const spot = name ? await search(client, wholeName(name), { files: file.file }) : null;
+	return spot ?? { start: from, duration: to - from, selected: { kind: "range", from, to } };
+}
+
+function hasScope(read: Read): boolean {
+	return [read("rank"), read("step")].some((cell) => typeof cell === "number");
 }
 
 export async function spotOf(
@@ -187,7 +198,7 @@ export async function spotOf(
 	if (moment) return moment;
 	return (
 		(await namedSpot(client, offer, file, step, read)) ??
-		(file ? stepSpot(file, step) : null)
+		(file && hasScope(read) ? stepSpot(client, file, step) : null)
 	);
 }
 
@@ -199,6 +210,12 @@ export function hasPlaces({ columns, rows }: TableDocument, offer: ViewOffer): b
 	const names = new Set(["step", ...placed.map((column) => column.name)]);
 	const found = columns.flatMap((column, i) => (names.has(column.name) ? [i] : []));
 	return rows.some((row) => found.some((i) => (row[i] ?? null) !== null));
+}
+
+/* Whether this one can: what is of a rank has a place there. */
+export function hasPlace(document: TableDocument, row: Cell[], offer: ViewOffer): boolean {
+	const alone = { ...document, rows: [row] };
+	return hasPlaces(alone, offer) || hasScope(cellReader(document, row));
 }
 
 /* Goes there; the sentence says why not. */

@@ -11,7 +11,7 @@ import { RowPage } from "../places/row-page";
 import { exactly, headingOf, isNumeric, type TableColumn } from "./columns";
 import { Copy } from "./copy";
 import { titleName } from "./names";
-import { cellReader, showRow } from "./place";
+import { cellReader, hasPlace, showRow } from "./place";
 import { Failed, Loading, Nothing } from "./state";
 import { useTable } from "./table-view";
 import "./row-details.css";
@@ -109,6 +109,7 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 	if (loaded.state === "failed") return <Failed error={loaded.error} retry={retry} />;
 	if (!ready) return <Loading what="Looking up the row…" />;
 	if (!row) return <Nothing>This row is no longer in the table.</Nothing>;
+	const show = () => showRow(client, job, selected.view, ready.document, row);
 	const texts = knownOf(ready.columns, row).filter((column) => column.type === "text");
 	/* what it is about stands behind its device */
 	const placed = ready.offer.columns.filter(({ place, detail }) => place === "slice" && !detail);
@@ -136,23 +137,15 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 						row[column.index] ?? null,
 					])}
 				/>
-				<button
-					type="button"
-					class="button"
-					onClick={async () =>
-						say(
-							(await showRow(
-								client,
-								job,
-								selected.view,
-								ready.document,
-								row,
-							)) ?? "",
-						)
-					}
-				>
-					Show on timeline
-				</button>
+				{hasPlace(ready.document, row, ready.offer) ? (
+					<button
+						type="button"
+						class="button"
+						onClick={async () => say((await show()) ?? "")}
+					>
+						Show on timeline
+					</button>
+				) : null}
 				<span class="soft" role="status">
 					{said}
 				</span>
