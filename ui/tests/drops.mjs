@@ -160,7 +160,8 @@ async function onOpenRun(harness) {
 		.getByRole("tabpanel", { name: "Compare" })
 		.getByText(/B's step takes/)
 		.waitFor();
-	await dropPaths(page, page.locator("#tab-body"), tracesOf(harness.simulate("gpu1-fp32-matmul")));
+	const other = tracesOf(harness.simulate("gpu1-fp32-matmul"));
+	await dropPaths(page, page.locator("#tab-body"), other);
 	await dialog.getByRole("button", { name: "Open instead" }).click();
 	await page.getByRole("tab", { name: "Verdict" }).click();
 	equal(

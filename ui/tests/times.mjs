@@ -70,12 +70,10 @@ const WORDS = {
 	verdict: "A step takes",
 };
 
-const rows = [];
-
 function tell(what, seconds, cpu, more = "") {
 	const number = (one) => (one === null ? "" : one.toFixed(2));
-	rows.push([what, number(seconds), number(cpu), more]);
-	console.log([what.padEnd(44), number(seconds).padStart(8), number(cpu).padStart(8), more].join(" "));
+	const line = [what.padEnd(44), number(seconds).padStart(8), number(cpu).padStart(8), more];
+	console.log(line.join(" "));
 }
 
 async function until(page, name) {
@@ -129,7 +127,8 @@ async function measureDrop(harness, info) {
 	const cpu = cpuOf(browserProcesses()) - spent;
 	const bytes = Math.max(...browserProcesses().map(peakOf));
 	const ratio = `${(cpu / info.cpu).toFixed(2)} x the CPU, ${(bytes / info.bytes).toFixed(2)} x`;
-	tell("dropped: verdict", verdict, cpu, `${(bytes / 1e6).toFixed(0)} MB, ${ratio} the memory of info`);
+	const words = `${(bytes / 1e6).toFixed(0)} MB, ${ratio} the memory of info`;
+	tell("dropped: verdict", verdict, cpu, words);
 	tell("dropped: CPU until Cancel", null, spent - before);
 	await page.context().close();
 }
@@ -146,7 +145,9 @@ async function measureServed(harness, name, path) {
 		await page.waitForFunction(
 			(id) => {
 				const body = document.querySelector("#tab-body");
-				const waits = body?.querySelector(".state-dot, .sentence-wait, progress, [aria-busy=true]");
+				const waits = body?.querySelector(
+					".state-dot, .sentence-wait, progress, [aria-busy=true]",
+				);
 				const open = document.querySelector(`#tab-${id}[aria-selected=true]`);
 				return open && !waits && (body?.innerText.length ?? 0) > 40;
 			},
