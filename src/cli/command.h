@@ -89,6 +89,13 @@ enum ss_status show_load(const struct arguments *arguments, const struct ss_open
 /* Prints to stderr how many files or packs could not be read, unless all could. */
 void show_failed(const struct ss_session *session, const char *what);
 
+/* Prints "stepscope WHAT: " and the sentence to stderr; returns the code. */
+__attribute__((format(printf, 3, 4))) int cli_fail(enum exit_code code, const char *what,
+						   const char *format, ...);
+
+/* Prints the whole text to stdout. */
+int cli_print(const char *what, const struct ss_text *text);
+
 /* Prints an error of the library, with options as the user types them; returns the exit code. */
 int show_fail(const char *what, const struct ss_error *err);
 

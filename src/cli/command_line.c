@@ -399,12 +399,6 @@ static bool enter_sandbox(const struct command *command, const struct arguments 
 	return is_fine;
 }
 
-static int fail_memory(const struct command *command)
-{
-	fprintf(stderr, "stepscope %s: no memory for the arguments\n", command->name);
-	return EXIT_FAILED;
-}
-
 static int run_command(const struct command *command, int count, char **words)
 {
 	struct arguments arguments;
@@ -420,7 +414,7 @@ static int run_command(const struct command *command, int count, char **words)
 				       : EXIT_FAILED;
 		}
 	} else if (!arguments.paths) {
-		code = fail_memory(command);
+		code = cli_fail(EXIT_FAILED, command->name, "no memory for the arguments");
 	}
 	options_release(&arguments);
 	return code;

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "api/renderers.h"
-#include "base/system/new_file.h"
 #include "base/text.h"
 
 #define PORT "1778"

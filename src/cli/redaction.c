@@ -19,8 +19,7 @@
 
 static int fail_key(const char *what, const char *path, const char *why)
 {
-	fprintf(stderr, "stepscope %s: cannot use the key '%s': %s\n", what, path, why);
-	return EXIT_FAILED;
+	return cli_fail(EXIT_FAILED, what, "cannot use the key '%s': %s", path, why);
 }
 
 static int make_key(const char *what, unsigned char key[SS_REDACTOR_KEY_BYTES])
@@ -33,8 +32,7 @@ static int make_key(const char *what, unsigned char key[SS_REDACTOR_KEY_BYTES])
 		fclose(file);
 	if (whole)
 		return EXIT_FINE;
-	fprintf(stderr, "stepscope %s: cannot create a key: cannot read %s\n", what, random);
-	return EXIT_FAILED;
+	return cli_fail(EXIT_FAILED, what, "cannot create a key: cannot read %s", random);
 }
 
 /* Reads up to the end of the line, at most `room` bytes; errno is 0 unless reading failed. */
@@ -146,11 +144,10 @@ static int check_private(const char *what, const char *option, const char *path,
 
 	if (!path || code != EXIT_FINE || !output || !is_path_within(path, output))
 		return code;
-	fprintf(stderr,
-		"stepscope %s: %s '%s' is inside the output '%s' and would reveal what was "
-		"replaced: choose another folder\n",
-		what, option, path, output);
-	return EXIT_USAGE;
+	return cli_fail(EXIT_USAGE, what,
+			"%s '%s' is inside the output '%s' and would reveal what was replaced: "
+			"choose another folder",
+			option, path, output);
 }
 
 /* Checks the paths of the key and the list before anything is read. */
@@ -165,16 +162,12 @@ static int check_all(const char *what, const struct redaction *redaction,
 	if (code != EXIT_FINE || !redaction->list)
 		return code;
 	if (redaction->key && (strcmp(redaction->key, redaction->list) == 0 ||
-			       output_is_same(redaction->key, redaction->list))) {
-		fprintf(stderr, "stepscope %s: --key and --list name the same file\n", what);
-		return EXIT_USAGE;
-	}
+			       output_is_same(redaction->key, redaction->list)))
+		return cli_fail(EXIT_USAGE, what, "--key and --list name the same file");
 	/* written at the end, but a bad path must fail at once */
-	if (!ss_folder_of(redaction->list, folder) || access(folder, W_OK) != 0) {
-		fprintf(stderr, "stepscope %s: cannot write the list '%s': %s\n", what,
-			redaction->list, strerror(errno));
-		return EXIT_FAILED;
-	}
+	if (!ss_folder_of(redaction->list, folder) || access(folder, W_OK) != 0)
+		return cli_fail(EXIT_FAILED, what, "cannot write the list '%s': %s",
+				redaction->list, strerror(errno));
 	return EXIT_FINE;
 }
 
@@ -203,8 +196,7 @@ int redaction_begin(const char *what, const struct redaction *redaction,
 					       ss_redactor_new(NULL, NULL, out, &err) == SS_OK
 				       ? EXIT_FINE
 				       : show_fail(what, &err);
-		fprintf(stderr, "stepscope %s: --keep, --key and --list need --redact\n", what);
-		return EXIT_USAGE;
+		return cli_fail(EXIT_USAGE, what, "--keep, --key and --list need --redact");
 	}
 	code = check_all(what, redaction, inputs, output);
 	if (code == EXIT_FINE)

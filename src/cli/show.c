@@ -3,6 +3,7 @@
  * show.c - loads traces, runs a view or report on them and prints it.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,26 @@ static void print_words(const char *text, uint32_t takers)
 		fprintf(stderr, "--%.*s", (int)length, name);
 		text = name + length;
 	}
+}
+
+int cli_fail(enum exit_code code, const char *what, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fprintf(stderr, "stepscope %s: ", what);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+	return code;
+}
+
+int cli_print(const char *what, const struct ss_text *text)
+{
+	if (ss_text_failed(text))
+		return cli_fail(EXIT_FAILED, what, "out of memory");
+	fwrite(text->data, 1, text->length, stdout);
+	return EXIT_FINE;
 }
 
 int show_fail(const char *what, const struct ss_error *err)

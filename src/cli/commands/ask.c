@@ -2,7 +2,6 @@
 /*
  * ask.c - command: answers a request of the viewer; for scripts and tests.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/output.h"
@@ -19,11 +18,10 @@ static int ask_run(const struct command *command, const struct arguments *argume
 	struct shown shown;
 	int code;
 
-	if (arguments->path_count < 2) {
-		fprintf(stderr, "stepscope ask: expected a request and a trace, for example: "
-				"stepscope ask 'view/steps?rank=0' PATH\n");
-		return EXIT_USAGE;
-	}
+	if (arguments->path_count < 2)
+		return cli_fail(EXIT_USAGE, "ask",
+				"expected a request and a trace, for example: stepscope ask "
+				"'view/steps?rank=0' PATH");
 	code = show_begin(command->name, arguments,
 			  &(struct output_inputs){ .paths = arguments->paths + 1,
 						   .path_count = arguments->path_count - 1 },

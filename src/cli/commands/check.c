@@ -245,19 +245,14 @@ static int check_run(const struct command *command, const struct arguments *argu
 		return check_list_measures(command, arguments);
 	if (!show_check(command->name, arguments))
 		return EXIT_USAGE;
-	if (!cli_option_given(arguments, "against") && !cli_option_given(arguments, "fail-if")) {
-		fprintf(stderr,
-			"stepscope check: expected a baseline (--against PATH), a condition "
-			"(--fail-if 'idle_percent > 20'), or both\n");
-		return EXIT_USAGE;
-	}
-	if (!ss_checking_read_threshold(threshold_text, &threshold)) {
-		fprintf(stderr,
-			"stepscope check: --threshold takes a percentage below 100, such "
-			"as 2%%, not '%s'\n",
-			threshold_text);
-		return EXIT_USAGE;
-	}
+	if (!cli_option_given(arguments, "against") && !cli_option_given(arguments, "fail-if"))
+		return cli_fail(EXIT_USAGE, "check",
+				"expected a baseline (--against PATH), a condition (--fail-if "
+				"'idle_percent > 20'), or both");
+	if (!ss_checking_read_threshold(threshold_text, &threshold))
+		return cli_fail(EXIT_USAGE, "check",
+				"--threshold takes a percentage below 100, such as 2%%, not '%s'",
+				threshold_text);
 	code = ss_checking_begin(&checking, cli_option_text(arguments, "fail-if"), &err) == SS_OK
 		       ? check_session(command, arguments, &checking, threshold)
 		       : show_fail(command->name, &err);

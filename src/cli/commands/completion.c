@@ -2,7 +2,6 @@
 /*
  * completion.c - command: prints the script that completes command lines in a shell.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/help.h"
@@ -23,20 +22,11 @@ static int completion_run(const struct command *command, const struct arguments 
 						       ? find_shell(arguments->paths[0])
 						       : NULL;
 	SS_TEXT(out);
-	bool failed;
 
-	if (!shell) {
-		fprintf(stderr, "stepscope %s: expected a shell: bash, zsh or fish\n",
-			command->name);
-		return EXIT_USAGE;
-	}
+	if (!shell)
+		return cli_fail(EXIT_USAGE, command->name, "expected a shell: bash, zsh or fish");
 	shell->write(&out);
-	failed = ss_text_failed(&out);
-	if (!failed)
-		fwrite(out.data, 1, out.length, stdout);
-	if (failed)
-		fprintf(stderr, "stepscope %s: not enough memory\n", command->name);
-	return failed ? EXIT_FAILED : EXIT_FINE;
+	return cli_print(command->name, &out);
 }
 
 const struct command command_completion = {

@@ -41,11 +41,9 @@ static int demo_run(const struct command *command, const struct arguments *argum
 	struct arguments traces = *arguments;
 	int code;
 
-	if (arguments->path_count) {
-		fprintf(stderr, "stepscope %s: takes no paths, it simulates its own traces\n",
-			command->name);
-		return EXIT_USAGE;
-	}
+	if (arguments->path_count)
+		return cli_fail(EXIT_USAGE, command->name,
+				"takes no paths, it simulates its own traces");
 	printf("Simulating a training job on 8 GPUs that is slower than it should be.\n\n");
 	fflush(stdout);
 	code = simulated_write(command->name, &simulation, "none");

@@ -54,12 +54,10 @@ static int diff_sides_run(const struct command *command, const struct arguments 
 	struct shown shown;
 	int code;
 
-	if (arguments->path_count != 2 &&
-	    !(arguments->path_count == 1 && run && strchr(run, ','))) {
-		fprintf(stderr, "stepscope diff: expected two runs: two trace files or folders, or "
-				"one folder and two of its runs (--run 1,2)\n");
-		return EXIT_USAGE;
-	}
+	if (arguments->path_count != 2 && !(arguments->path_count == 1 && run && strchr(run, ',')))
+		return cli_fail(EXIT_USAGE, "diff",
+				"expected two runs: two trace files or folders, or one folder and "
+				"two of its runs (--run 1,2)");
 	/* report a wrong name before loading */
 	if (request.what && ss_request_find_named(request.what, &view, &err) != SS_OK)
 		return show_fail(command->name, &err);

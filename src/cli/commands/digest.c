@@ -8,12 +8,10 @@
  */
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/find_files.h"
 #include "base/system/thread.h"
 #include "cli/digest/making.h"
 #include "cli/stop.h"
@@ -375,17 +373,13 @@ static int digest_run(const struct command *command, const struct arguments *arg
 
 	if (!show_check(command->name, arguments))
 		return EXIT_USAGE;
-	if (!digesting.folder) {
-		fprintf(stderr, "stepscope %s: no folder for the digests: add -o FOLDER\n",
-			command->name);
-		return EXIT_USAGE;
-	}
-	if (!share_read(cli_option_text(arguments, "share"), &digesting.share)) {
-		fprintf(stderr,
-			"stepscope %s: --share %s is not I/N with I from 0 to N - 1, such as 0/4\n",
-			command->name, cli_option_text(arguments, "share"));
-		return EXIT_USAGE;
-	}
+	if (!digesting.folder)
+		return cli_fail(EXIT_USAGE, command->name,
+				"no folder for the digests: add -o FOLDER");
+	if (!share_read(cli_option_text(arguments, "share"), &digesting.share))
+		return cli_fail(EXIT_USAGE, command->name,
+				"--share %s is not I/N with I from 0 to N - 1, such as 0/4",
+				cli_option_text(arguments, "share"));
 	return digest_into(&digesting, &redaction);
 }
 

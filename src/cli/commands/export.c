@@ -2,7 +2,6 @@
 /*
  * export.c - command: writes all ranks in the format of Perfetto, or as text for flame graphs.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "api/write/perfetto.h"
@@ -41,11 +40,10 @@ static int export_run(const struct command *command, const struct arguments *arg
 	const char *perfetto = cli_option_text(arguments, "perfetto");
 	const char *folded = cli_option_text(arguments, "folded");
 
-	if (!perfetto == !folded) {
-		fprintf(stderr, "stepscope %s: expected --perfetto FILE or --folded FILE%s\n",
-			command->name, perfetto ? ", not both" : "");
-		return EXIT_USAGE;
-	}
+	if (!perfetto == !folded)
+		return cli_fail(EXIT_USAGE, command->name,
+				"expected --perfetto FILE or --folded FILE%s",
+				perfetto ? ", not both" : "");
 	return redaction_write(command, arguments, folded ? folded : perfetto, false, export_write);
 }
 

@@ -152,12 +152,9 @@ static void manual_add_sections(struct ss_text *out)
 static int manual_run(const struct command *command, const struct arguments *arguments)
 {
 	SS_TEXT(out);
-	bool failed;
 
-	if (arguments->path_count) {
-		fprintf(stderr, "stepscope %s: takes no paths\n", command->name);
-		return EXIT_USAGE;
-	}
+	if (arguments->path_count)
+		return cli_fail(EXIT_USAGE, command->name, "takes no paths");
 	manual_add_head(&out);
 	ss_text_add_string(&out, ".SH COMMANDS\n");
 	manual_add_commands("Diagnosis", false, true, &out);
@@ -168,12 +165,7 @@ static int manual_run(const struct command *command, const struct arguments *arg
 	ss_text_add_string(&out, ".SH SEE ALSO\n\\fBstepscope help\\fR \\fICOMMAND\\fR lists the "
 				 "options of one command, \\fBstepscope explain\\fR \\fINAME\\fR "
 				 "prints the page of a rule, a view or a command.\n");
-	failed = ss_text_failed(&out);
-	if (!failed)
-		fwrite(out.data, 1, out.length, stdout);
-	if (failed)
-		fprintf(stderr, "stepscope %s: not enough memory\n", command->name);
-	return failed ? EXIT_FAILED : EXIT_FINE;
+	return cli_print(command->name, &out);
 }
 
 const struct command command_manual = {

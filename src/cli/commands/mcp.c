@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/find_files.h"
 #include "api/write/slice.h"
 #include "base/hash/hash.h"
 #include "base/text.h"
@@ -452,21 +451,14 @@ static int mcp_check(const struct command *command, const struct arguments *argu
 
 	server.arguments = arguments;
 	server.folder = cli_option_text(arguments, "output");
-	if (arguments->path_count) {
-		fprintf(stderr, "stepscope %s: takes no paths: each call names its own\n",
-			command->name);
-		return EXIT_USAGE;
-	}
-	if (root && !realpath(root, server.root)) {
-		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", command->name, root,
-			strerror(errno));
-		return EXIT_FAILED;
-	}
-	if (server.folder && (stat(server.folder, &info) != 0 || !S_ISDIR(info.st_mode))) {
-		fprintf(stderr, "stepscope %s: '%s' is not a folder\n", command->name,
-			server.folder);
-		return EXIT_FAILED;
-	}
+	if (arguments->path_count)
+		return cli_fail(EXIT_USAGE, command->name,
+				"takes no paths: each call names its own");
+	if (root && !realpath(root, server.root))
+		return cli_fail(EXIT_FAILED, command->name, "cannot open '%s': %s", root,
+				strerror(errno));
+	if (server.folder && (stat(server.folder, &info) != 0 || !S_ISDIR(info.st_mode)))
+		return cli_fail(EXIT_FAILED, command->name, "'%s' is not a folder", server.folder);
 	return EXIT_FINE;
 }
 

@@ -2,7 +2,6 @@
 /*
  * merge.c - command: merges the traces of all ranks into one trace with one clock, for Perfetto.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

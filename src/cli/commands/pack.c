@@ -3,7 +3,6 @@
  * pack.c - command: converts traces to packs, which open without parsing.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,8 +52,7 @@ static bool name_of_pack(const struct pack_command *packing, const char *path, c
 
 static int pack_fail_file(const struct pack_command *packing, const char *path, const char *why)
 {
-	fprintf(stderr, "stepscope %s: '%s' %s\n", packing->what, path, why);
-	return EXIT_FAILED;
+	return cli_fail(EXIT_FAILED, packing->what, "'%s' %s", path, why);
 }
 
 static enum ss_status pack_open_trace(const struct pack_command *packing, const char *path,
@@ -103,11 +101,10 @@ static int fail_to_pack(const struct pack_command *packing, const char *path,
 {
 	if (why->code == SS_ERR_STOPPED || why->code == SS_ERR_LIMIT)
 		return show_fail(packing->what, why);
-	fprintf(stderr,
-		"stepscope %s: cannot pack '%s': the pack differs from the trace (%s); it was "
-		"deleted, use the trace itself\n",
-		packing->what, path, why->text);
-	return EXIT_FAILED;
+	return cli_fail(EXIT_FAILED, packing->what,
+			"cannot pack '%s': the pack differs from the trace (%s); it was deleted, "
+			"use the trace itself",
+			path, why->text);
 }
 
 static int write_pack(struct pack_command *packing, struct ss_session *session, const char *trace,
@@ -296,11 +293,9 @@ static int pack_into(struct pack_command *packing, const struct arguments *argum
 	bool made = folder && mkdir(folder, 0777) == 0;
 	int code;
 
-	if (folder && !made && errno != EEXIST) {
-		fprintf(stderr, "stepscope %s: cannot create the folder '%s': %s\n", packing->what,
-			folder, strerror(errno));
-		return EXIT_FAILED;
-	}
+	if (folder && !made && errno != EEXIST)
+		return cli_fail(EXIT_FAILED, packing->what, "cannot create the folder '%s': %s",
+				folder, strerror(errno));
 	stop_made(made ? folder : NULL);
 	code = pack_files(packing, arguments);
 	if (made && !packing->written)

@@ -106,13 +106,11 @@ static int record_run(const struct command *command, const struct arguments *arg
 	struct ss_error err = { 0 };
 	const char *shared;
 
-	if (arguments->path_count < 1 || arguments->path_count > 2 || steps > STEPS_MAX) {
-		fprintf(stderr,
-			"stepscope record: expected a folder of live numbers, the shared folder if "
-			"that is another, and 1 to %d steps\n",
-			STEPS_MAX);
-		return EXIT_USAGE;
-	}
+	if (arguments->path_count < 1 || arguments->path_count > 2 || steps > STEPS_MAX)
+		return cli_fail(EXIT_USAGE, "record",
+				"expected a folder of live numbers, the shared folder if that is "
+				"another, and 1 to %d steps",
+				STEPS_MAX);
 	steps = steps ? steps : STEPS;
 	shared = arguments->paths[arguments->path_count - 1];
 	if (cli_option_given(arguments, "dynolog") &&

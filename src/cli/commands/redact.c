@@ -30,8 +30,7 @@ struct redacting {
 
 static int redact_fail_file(const struct redacting *redacting, const char *path, const char *why)
 {
-	fprintf(stderr, "stepscope %s: '%s' %s\n", redacting->what, path, why);
-	return EXIT_FAILED;
+	return cli_fail(EXIT_FAILED, redacting->what, "'%s' %s", path, why);
 }
 
 /* Creates the parent folders of the path. */
@@ -62,8 +61,7 @@ static int name_copy(struct redacting *redacting, const struct ss_path *path, ch
 
 	if (ss_redactor_name(redacting->redactor, below, &name, &err) != SS_OK) {
 		ss_text_release(&name);
-		fprintf(stderr, "stepscope %s: '%s': %s\n", redacting->what, path->path, err.text);
-		return EXIT_FAILED;
+		return cli_fail(EXIT_FAILED, redacting->what, "'%s': %s", path->path, err.text);
 	}
 	length = name.length - (ss_string_ends_with(name.data, ".zst") ? 4 : 0);
 	printed = snprintf(out, PATH_BYTES, "%s/%.*s%s", redacting->output, (int)length, name.data,
@@ -155,11 +153,9 @@ static int redact_into(struct redacting *redacting, const struct ss_paths *paths
 	bool made = !redacting->to_file && mkdir(folder, 0777) == 0;
 	int code = EXIT_FINE;
 
-	if (!redacting->to_file && !made && errno != EEXIST) {
-		fprintf(stderr, "stepscope %s: cannot create the folder '%s': %s\n",
-			redacting->what, folder, strerror(errno));
-		return EXIT_FAILED;
-	}
+	if (!redacting->to_file && !made && errno != EEXIST)
+		return cli_fail(EXIT_FAILED, redacting->what, "cannot create the folder '%s': %s",
+				folder, strerror(errno));
 	stop_made(made ? folder : NULL);
 	/* a file that cannot be redacted does not stop the others */
 	for (uint32_t i = 0; code != EXIT_USAGE && i < paths->count; i++) {
@@ -182,11 +178,9 @@ static int refuse_folder(const struct redacting *redacting)
 	for (size_t i = 0; i < arguments->path_count; i++) {
 		if (!is_folder(output) || !output_is_same(arguments->paths[i], output))
 			continue;
-		fprintf(stderr,
-			"stepscope %s: '%s' is the folder of the traces: choose another folder "
-			"with -o\n",
-			redacting->what, output);
-		return EXIT_USAGE;
+		return cli_fail(EXIT_USAGE, redacting->what,
+				"'%s' is the folder of the traces: choose another folder with -o",
+				output);
 	}
 	return EXIT_FINE;
 }
@@ -210,10 +204,8 @@ static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 	if (redacting->other && strcmp(redacting->format, "text") == 0)
 		printf("Skipped: %u pack%s; run 'stepscope pack' on the copies.\n",
 		       redacting->other, redacting->other == 1 ? "" : "s");
-	if (code == EXIT_FINE && !redacting->written) {
-		fprintf(stderr, "stepscope %s: nothing to redact\n", redacting->what);
-		code = EXIT_FAILED;
-	}
+	if (code == EXIT_FINE && !redacting->written)
+		code = cli_fail(EXIT_FAILED, redacting->what, "nothing to redact");
 	if (redacting->written && strcmp(redacting->format, "json") == 0 &&
 	    ss_redactor_tell(redacting->redactor, "json", &told, &err) == SS_OK)
 		fwrite(told.data, 1, told.length, stdout);
@@ -223,16 +215,13 @@ static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 
 static int redact_check_files(const char *what, const struct arguments *arguments)
 {
-	const char *output = cli_option_text(arguments, "output"), *why = NULL;
+	const char *output = cli_option_text(arguments, "output");
 
 	if (!arguments->path_count)
-		why = "expected a trace, a snapshot or a folder";
-	else if (!output || !*output)
-		why = "expected -o FOLDER for the copies";
-	if (!why)
-		return EXIT_FINE;
-	fprintf(stderr, "stepscope %s: %s\n", what, why);
-	return EXIT_USAGE;
+		return cli_fail(EXIT_USAGE, what, "expected a trace, a snapshot or a folder");
+	if (!output || !*output)
+		return cli_fail(EXIT_USAGE, what, "expected -o FOLDER for the copies");
+	return EXIT_FINE;
 }
 
 static int redact_run(const struct command *command, const struct arguments *arguments)

@@ -35,12 +35,9 @@ static int find_page(const char *what, const char *path, struct ss_text *out)
 	enum ss_status status;
 	bool whole;
 
-	if (!path && !ss_page.length) {
-		fprintf(stderr,
-			"stepscope %s: this build has no viewer: build ui/ first, or use --page\n",
-			what);
-		return EXIT_FAILED;
-	}
+	if (!path && !ss_page.length)
+		return cli_fail(EXIT_FAILED, what,
+				"this build has no viewer: build ui/ first, or use --page");
 	ss_memory_init(&memory, 0);
 	status = path ? ss_source_open(path, &memory, &source, &err)
 		      : ss_source_open_memory(ss_page.bytes, ss_page.length, &memory, &source,
@@ -49,9 +46,8 @@ static int find_page(const char *what, const char *path, struct ss_text *out)
 	ss_source_close(source);
 	if (whole)
 		return EXIT_FINE;
-	fprintf(stderr, "stepscope %s: cannot read the viewer%s%s: %s\n", what, path ? " " : "",
-		path ? path : "", err.text[0] ? err.text : "it is damaged");
-	return EXIT_FAILED;
+	return cli_fail(EXIT_FAILED, what, "cannot read the viewer%s%s: %s", path ? " " : "",
+			path ? path : "", err.text[0] ? err.text : "it is damaged");
 }
 
 static enum ss_status report_open_run(const struct arguments *arguments,
@@ -167,13 +163,10 @@ static int report_run(const struct command *command, const struct arguments *arg
 
 	if (!show_check(command->name, arguments))
 		return EXIT_USAGE;
-	if (cli_option_given(arguments, "link") && redaction.is_on) {
-		fprintf(stderr,
-			"stepscope %s: cannot use --link with --redact: a link can contain "
-			"private names\n",
-			command->name);
-		return EXIT_USAGE;
-	}
+	if (cli_option_given(arguments, "link") && redaction.is_on)
+		return cli_fail(
+			EXIT_USAGE, command->name,
+			"cannot use --link with --redact: a link can contain private names");
 	code = redaction_begin(command->name, &redaction, &inputs, output, &redactor);
 	if (code != EXIT_FINE)
 		return code;

@@ -15,10 +15,8 @@ static int schema_run(const struct command *command, const struct arguments *arg
 	const char *name;
 	int code;
 
-	if (arguments->path_count > 1) {
-		fprintf(stderr, "stepscope %s: expected one name\n", command->name);
-		return EXIT_USAGE;
-	}
+	if (arguments->path_count > 1)
+		return cli_fail(EXIT_USAGE, command->name, "expected one name");
 	if (!arguments->path_count) {
 		for (size_t i = 0; (name = ss_schema_at(i)) != NULL; i++)
 			printf("%s\n", name);

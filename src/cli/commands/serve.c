@@ -293,24 +293,18 @@ static int serve_run(const struct command *command, const struct arguments *argu
 		.code = EXIT_FINE,
 	};
 
-	if (cli_option_given(arguments, "store") && (arguments->path_count || compare)) {
-		fprintf(stderr, "stepscope %s: --store shows the runs of the store; leave out %s\n",
-			command->name, compare ? "--compare" : arguments->paths[0]);
-		return EXIT_USAGE;
-	}
+	if (cli_option_given(arguments, "store") && (arguments->path_count || compare))
+		return cli_fail(EXIT_USAGE, command->name,
+				"--store shows the runs of the store; leave out %s",
+				compare ? "--compare" : arguments->paths[0]);
 	if (!cli_option_given(arguments, "store") && !show_check(command->name, arguments))
 		return EXIT_USAGE;
-	if (cli_option_count(arguments, "port") > UINT16_MAX) {
-		fprintf(stderr, "stepscope %s: --port takes a number from 0 to 65535\n",
-			command->name);
-		return EXIT_USAGE;
-	}
+	if (cli_option_count(arguments, "port") > UINT16_MAX)
+		return cli_fail(EXIT_USAGE, command->name, "--port takes a number from 0 to 65535");
 	/* reported now, because it is read last, when the page is already open */
-	if (compare && strcmp(compare, "-") != 0 && access(compare, F_OK) != 0) {
-		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", command->name, compare,
-			strerror(errno));
-		return EXIT_FAILED;
-	}
+	if (compare && strcmp(compare, "-") != 0 && access(compare, F_OK) != 0)
+		return cli_fail(EXIT_FAILED, command->name, "cannot open '%s': %s", compare,
+				strerror(errno));
 	cli_progress_prepare(&visit.bar, cli_option_text(arguments, "progress"));
 	return serve_start(&visit);
 }

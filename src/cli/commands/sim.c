@@ -91,30 +91,23 @@ static int sim_run(const struct command *command, const struct arguments *argume
 	const char *preset = cli_option_text(arguments, "preset");
 	struct ss_simulation simulation;
 
-	if (arguments->path_count) {
-		fprintf(stderr,
-			"stepscope %s: takes no paths, but got '%s'; choose a job with --preset\n",
-			command->name, arguments->paths[0]);
-		return EXIT_USAGE;
-	}
+	if (arguments->path_count)
+		return cli_fail(EXIT_USAGE, command->name,
+				"takes no paths, but got '%s'; choose a job with --preset",
+				arguments->paths[0]);
 	if (cli_option_given(arguments, "list"))
 		return sim_list(arguments, "presets");
 	if (cli_option_given(arguments, "list-causes"))
 		return sim_list(arguments, "causes");
 	if (cli_option_given(arguments, "list-settings"))
 		return sim_list(arguments, "settings");
-	if (!preset && !cli_option_given(arguments, "layout")) {
-		fprintf(stderr,
-			"stepscope %s: expected a job: --preset NAME or --layout NAME; --list "
-			"shows the presets\n",
-			command->name);
-		return EXIT_USAGE;
-	}
-	if (!preset && !cli_option_given(arguments, "output")) {
-		fprintf(stderr, "stepscope %s: --layout without --preset needs --output FOLDER\n",
-			command->name);
-		return EXIT_USAGE;
-	}
+	if (!preset && !cli_option_given(arguments, "layout"))
+		return cli_fail(EXIT_USAGE, command->name,
+				"expected a job: --preset NAME or --layout NAME; --list shows the "
+				"presets");
+	if (!preset && !cli_option_given(arguments, "output"))
+		return cli_fail(EXIT_USAGE, command->name,
+				"--layout without --preset needs --output FOLDER");
 	if ((preset && !sim_check_preset(preset)) || !sim_fill_options(arguments, &simulation))
 		return EXIT_USAGE;
 	return simulated_write(command->name, &simulation, cli_option_text(arguments, "progress"));

@@ -61,18 +61,13 @@ static int slice_open_file(struct slicing_command *slicing)
 	int code;
 
 	for (uint32_t i = 0; i < job->file_count; i++)
-		if (job->files[i].source && output_is_same(slicing->name, job->files[i].source)) {
-			fprintf(stderr,
-				"stepscope %s: the output '%s' is also an input: choose another "
-				"name\n",
-				slicing->what, slicing->name);
-			return EXIT_USAGE;
-		}
-	if (slicing->to_folder && lstat(slicing->name, &info) == 0) {
-		fprintf(stderr, "stepscope %s: '%s' exists already: choose another folder\n",
-			slicing->what, slicing->name);
-		return EXIT_USAGE;
-	}
+		if (job->files[i].source && output_is_same(slicing->name, job->files[i].source))
+			return cli_fail(EXIT_USAGE, slicing->what,
+					"the output '%s' is also an input: choose another name",
+					slicing->name);
+	if (slicing->to_folder && lstat(slicing->name, &info) == 0)
+		return cli_fail(EXIT_USAGE, slicing->what,
+				"'%s' exists already: choose another folder", slicing->name);
 	code = output_open(slicing->what, slicing->name, &slicing->inputs, &slicing->output);
 	slicing->output.file.is_first = slicing->to_folder;
 	return code;
@@ -152,11 +147,9 @@ static int slice_write_session(struct slicing_command *slicing, const struct arg
 
 	options.to_ns = INT64_MAX;
 	if (!slice_read_time(cli_option_text(arguments, "from"), &options.from_ns) ||
-	    !slice_read_time(cli_option_text(arguments, "to"), &options.to_ns)) {
-		fprintf(stderr, "stepscope %s: --from and --to take a time: 120ms, 1.5s\n",
-			slicing->what);
-		return EXIT_USAGE;
-	}
+	    !slice_read_time(cli_option_text(arguments, "to"), &options.to_ns))
+		return cli_fail(EXIT_USAGE, slicing->what,
+				"--from and --to take a time: 120ms, 1.5s");
 	if (!cli_option_given(arguments, "from") && !cli_option_given(arguments, "to"))
 		options.to_ns = 0;
 	slicing->session = session;
@@ -198,11 +191,9 @@ static int slice_sessions(const struct command *command, const struct arguments 
 			     !ss_string_ends_with(slicing->path, ".json.gz");
 	if (slicing->to_folder)
 		made = mkdir(slicing->path, 0777) == 0;
-	if (slicing->to_folder && !made && errno != EEXIST) {
-		fprintf(stderr, "stepscope %s: cannot create the folder '%s': %s\n", slicing->what,
-			slicing->path, strerror(errno));
-		return EXIT_FAILED;
-	}
+	if (slicing->to_folder && !made && errno != EEXIST)
+		return cli_fail(EXIT_FAILED, slicing->what, "cannot create the folder '%s': %s",
+				slicing->path, strerror(errno));
 	stop_made(made ? slicing->path : NULL);
 	open.redactor = redactor;
 	if (show_load(arguments, &open, &session, &err) == SS_OK) {

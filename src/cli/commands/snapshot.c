@@ -89,13 +89,11 @@ static int snapshot_run(const struct command *command, const struct arguments *a
 	struct shown shown;
 	int code;
 
-	if (!arguments->path_count) {
-		fprintf(stderr,
-			"stepscope %s: expected a memory snapshot or a trace with memory events; "
-			"'stepscope help %s' lists the views\n",
-			command->name, command->name);
-		return EXIT_USAGE;
-	}
+	if (!arguments->path_count)
+		return cli_fail(EXIT_USAGE, command->name,
+				"expected a memory snapshot or a trace with memory events; "
+				"'stepscope help %s' lists the views",
+				command->name);
 	request = show_request(snapshot_split_words(arguments, &files), arguments);
 	code = show_begin(command->name, arguments,
 			  &(struct output_inputs){ .paths = files.paths,

@@ -204,20 +204,17 @@ static int sql_run(const struct command *command, const struct arguments *argume
 	int code;
 
 	if (!words.path_count &&
-	    !(words.query && cli_query_is_list(words.query, strlen(words.query)))) {
-		fprintf(stderr, "stepscope sql: expected a trace and a query, for example: "
-				"stepscope sql PATH \"from findings\"\n");
-		return EXIT_USAGE;
-	}
+	    !(words.query && cli_query_is_list(words.query, strlen(words.query))))
+		return cli_fail(EXIT_USAGE, "sql",
+				"expected a trace and a query, for example: stepscope sql PATH "
+				"\"from findings\"");
 	if (cli_query_prepare(arguments, &query, &err) != SS_OK)
 		return show_fail(command->name, &err);
 	query.is_parquet = output && sql_ends_with(output, ".parquet");
-	if (query.is_parquet && !words.query && !words.file) {
-		fprintf(stderr,
-			"stepscope sql: Parquet needs one query, for example: stepscope sql "
-			"PATH \"from slices\" -o slices.parquet\n");
-		return EXIT_USAGE;
-	}
+	if (query.is_parquet && !words.query && !words.file)
+		return cli_fail(EXIT_USAGE, "sql",
+				"Parquet needs one query, for example: stepscope sql PATH \"from "
+				"slices\" -o slices.parquet");
 	code = show_begin(command->name, arguments,
 			  &(struct output_inputs){ .paths = arguments->paths,
 						   .path_count = words.path_count,

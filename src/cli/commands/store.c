@@ -3,10 +3,8 @@
  * store.c - command: keeps the findings of many runs in a folder of Parquet files.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "api/renderers.h"
 #include "base/closest_name.h"
 #include "cli/output.h"
 #include "cli/sql/query.h"
@@ -92,20 +90,14 @@ static int store_drop(const char *what, const struct arguments *arguments)
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
-	if (!before) {
-		fprintf(stderr,
-			"stepscope %s: drop needs --before DATE, such as --before "
-			"2026-08-01\n",
-			what);
-		return EXIT_USAGE;
-	}
-	if (table && strcmp(table, "job_steps") != 0 && strcmp(table, "rank_minutes") != 0) {
-		fprintf(stderr,
-			"stepscope %s: drop removes runs, or days of job_steps or rank_minutes, "
-			"not of '%s'\n",
-			what, table);
-		return EXIT_USAGE;
-	}
+	if (!before)
+		return cli_fail(EXIT_USAGE, what,
+				"drop needs --before DATE, such as --before 2026-08-01");
+	if (table && strcmp(table, "job_steps") != 0 && strcmp(table, "rank_minutes") != 0)
+		return cli_fail(EXIT_USAGE, what,
+				"drop removes runs, or days of job_steps or rank_minutes, not of "
+				"'%s'",
+				table);
 	status = ss_run_store_open(arguments->paths[1], false, &store, &err);
 	if (status == SS_OK)
 		status = ss_run_store_drop(&store, table, before, &change, &err);
@@ -281,11 +273,9 @@ static int store_run(const struct command *command, const struct arguments *argu
 	if (!takes_options(command, action, arguments))
 		return EXIT_USAGE;
 	if (arguments->path_count < action->words_least ||
-	    arguments->path_count > action->words_most) {
-		fprintf(stderr, "stepscope %s: expected 'stepscope store %s%s'\n", command->name,
-			action->name, action->words);
-		return EXIT_USAGE;
-	}
+	    arguments->path_count > action->words_most)
+		return cli_fail(EXIT_USAGE, command->name, "expected 'stepscope store %s%s'",
+				action->name, action->words);
 	if (engine_problem.code != SS_OK)
 		return show_fail(command->name, &engine_problem);
 	return action->run(command->name, arguments);

@@ -5,7 +5,6 @@
  */
 #include <stdio.h>
 
-#include "api/renderers.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/sql/query.h"
@@ -62,12 +61,7 @@ static int version_run(const struct command *command, const struct arguments *ar
 		     sandbox_sentence(offer));
 	version_add_sql(&out);
 	ss_text_addf(&out, "%s}\n", about);
-	if (ss_text_failed(&out)) {
-		fprintf(stderr, "stepscope %s: out of memory\n", command->name);
-		return EXIT_FAILED;
-	}
-	fwrite(out.data, 1, out.length, stdout);
-	return EXIT_FINE;
+	return cli_print(command->name, &out);
 }
 
 const struct command command_version = {

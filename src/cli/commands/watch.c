@@ -2,7 +2,6 @@
 /*
  * watch.c - command: adds runs to a store as they arrive in a folder, or digests them on a node.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,19 +133,13 @@ static int watch_refuse(const struct command *command, const struct arguments *a
 	const char *rule = cli_option_text(arguments, "by-path");
 
 	if (arguments->path_count != 1 || !watch_output(arguments) ||
-	    (cli_option_given(arguments, "store") && cli_option_given(arguments, "digests"))) {
-		fprintf(stderr,
-			"stepscope %s: expected one folder, and a store or a folder for digests: "
-			"stepscope watch FOLDER --store STORE\n",
-			command->name);
-		return EXIT_USAGE;
-	}
-	if (rule && !cli_store_runs_is_rule(rule)) {
-		fprintf(stderr,
-			"stepscope %s: --by-path '%s' is not a rule such as '{team}/{job}'\n",
-			command->name, rule);
-		return EXIT_USAGE;
-	}
+	    (cli_option_given(arguments, "store") && cli_option_given(arguments, "digests")))
+		return cli_fail(EXIT_USAGE, command->name,
+				"expected one folder, and a store or a folder for digests: "
+				"stepscope watch FOLDER --store STORE");
+	if (rule && !cli_store_runs_is_rule(rule))
+		return cli_fail(EXIT_USAGE, command->name,
+				"--by-path '%s' is not a rule such as '{team}/{job}'", rule);
 	return EXIT_FINE;
 }
 

@@ -11,7 +11,6 @@
 
 #include "cli/digest/digest.h"
 #include "base/system/thread.h"
-#include "api/find_files.h"
 #include "cli/output.h"
 
 /*

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "api/session.h"
 #include "base/text.h"
@@ -24,8 +23,7 @@ bool cli_digest_output(const struct digesting *digesting, const struct ss_path *
 
 int cli_digest_fail_file(const struct digesting *digesting, const char *path, const char *why)
 {
-	fprintf(stderr, "stepscope %s: '%s' %s\n", digesting->what, path, why);
-	return EXIT_FAILED;
+	return cli_fail(EXIT_FAILED, digesting->what, "'%s' %s", path, why);
 }
 
 static bool digest_may_continue(void *context, const struct ss_progress *progress)

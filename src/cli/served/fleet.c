@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 #include "cli/served/served.h"
-#include "api/check/checking.h"
-#include "api/renderers.h"
 #include "base/text.h"
 #include "store/store.h"
 

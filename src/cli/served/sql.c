@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "api/renderers.h"
 #include "api/request/query.h"
 #include "base/system/clock.h"
 #include "base/text.h"

@@ -5,7 +5,6 @@
  * The history is opened before the sandbox is entered: inside it no file can be created. Ctrl-C
  * clears the line or stops the query; Ctrl-D leaves.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

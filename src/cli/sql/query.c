@@ -7,11 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "api/renderers.h"
 #include "api/request/query.h"
-#include "base/system/new_file.h"
 #include "base/text.h"
 #include "base/memory.h"
 
