@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#include "base/sort.h"
-
 /* The standard deviation of normal numbers, from the median of their absolute deviations. */
 #define DEVIATION_OF_MAD 1.4826
 

@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "base/search.h"
 #include "base/text.h"
 #include "hang/joining.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/search.h"
 #include "base/sort.h"
-#include "base/text.h"
 #include "hang/joining.h"
 
 /* --- members ----------------------------------------------------------------------------- */

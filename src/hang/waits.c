@@ -6,7 +6,6 @@
  * finish, and does not wait. Point-to-point calls wait for their partner unless that has the
  * opposite call pending.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/median.h"
-#include "base/ns.h"
 #include "base/sort.h"
 #include "live/joining.h"
 

@@ -2,7 +2,6 @@
 /*
  * message.c - lines of JSON-RPC: what they ask for, and what is sent back.
  */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "api/renderers.h"

@@ -7,7 +7,6 @@
 
 #include "api/renderers.h"
 #include "api/request/choice.h"
-#include "api/views_list.h"
 #include "base/text.h"
 #include "sql/database.h"
 

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "api/views_list.h"
 #include "base/closest_name.h"
 #include "sql/database.h"
 

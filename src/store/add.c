@@ -6,7 +6,6 @@
  * not matter: a later version that sorts rows differently computes the same id. Two runs of one
  * program differ at least in the time of their first event.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +13,7 @@
 #include <time.h>
 
 #include "api/session.h"
-#include "api/views_list.h"
 #include "base/hash/hash.h"
-#include "base/utf8.h"
 #include "store/folder.h"
 #include "store/store.h"
 #include "store/tables.h"

@@ -7,7 +7,6 @@
  * (base/change_points.h). Rank-minutes on both sides of a change say whose waiting grew with it.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/change_points.h"

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "api/views_list.h"
 #include "base/text.h"
 #include "store/folder.h"
 

@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/find_files.h"
 #include "base/hash/hash.h"
 #include "base/sort.h"
 #include "base/system/clock.h"

@@ -5,7 +5,6 @@
 #include "table/table.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/hash/hash.h"

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/hash/hash.h"
 #include "base/sort.h"
 
 /* Of each figure: both runs, and the change. */

@@ -7,12 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/kernel/message.h"
 #include "analyze/kernel/short_name.h"
 #include "api/viewer/route.h"
 #include "api/viewer/slice_args.h"
 #include "api/viewer/spot.h"
-#include "base/search.h"
 #include "render/render.h"
 #include "view/view.h"
 #include "timeline/around.h"

@@ -11,7 +11,6 @@
 #include "api/viewer/route.h"
 #include "base/sort.h"
 #include "render/render.h"
-#include "timeline/gap.h"
 #include "timeline/range/range.h"
 
 #define LINES_MAX 200

@@ -2,7 +2,6 @@
 /*
  * step.c - one step of train.py.
  */
-#include <stdio.h>
 
 #include "sim/programs/step.h"
 

@@ -2,7 +2,6 @@
 /*
  * memory_events.c - table: allocations and frees, as recorded.
  */
-#include "api/views_list.h"
 #include "sql/raw.h"
 
 static void memory_events_fill_at(const struct ss_raw_part *part, struct ss_raw_out *out)
