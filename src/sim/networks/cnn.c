@@ -185,8 +185,6 @@ static uint32_t conv_forward(struct ss_sim_piece *piece, const struct cnn_conv *
 			rocm ? "ttnLLLss" : "ttLLLsss", input.text, weight.text);
 	out = ss_sim_piece_alloc(piece, conv_output(conv).elements);
 	run_conv(piece, SS_SIM_CONV_FORWARD, conv);
-	for (int i = 0; i < 4; i++)
-		ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 	return out;
 }
@@ -211,14 +209,13 @@ static uint32_t conv_backward(struct ss_sim_piece *piece, const struct cnn_conv 
 	}
 	weights = ss_sim_piece_alloc(piece, weight.elements);
 	run_conv(piece, SS_SIM_CONV_WEIGHT, conv);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_node_inner_end(piece);
 	if (add) {
 		ss_sim_piece_op(piece, "aten::add_", "tts", below.text, below.text);
 		ss_sim_piece_run(piece, SS_SIM_ADD, below.elements, 0, 0, 0);
 		ss_sim_piece_close(piece);
 	}
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	ss_sim_piece_gradient(piece, &weight, weights);
 	return out;
 }
@@ -249,8 +246,6 @@ static uint32_t batch_norm_forward(struct ss_sim_piece *piece, const struct cnn_
 	ss_sim_piece_keep(piece, ss_sim_piece_alloc_bytes(piece, conv->out * 4));
 	ss_sim_piece_run(piece, SS_SIM_BATCH_NORM, conv->images, conv->out,
 			 conv->side_out * conv->side_out, 0);
-	for (int i = 0; i < 3; i++)
-		ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 	return out;
 }
@@ -274,9 +269,7 @@ static uint32_t batch_norm_backward(struct ss_sim_piece *piece, const struct cnn
 	biases = ss_sim_piece_alloc(piece, conv->out);
 	ss_sim_piece_run(piece, SS_SIM_BATCH_NORM_BACKWARD, conv->images, conv->out,
 			 conv->side_out * conv->side_out, 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_node_inner_end(piece);
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	ss_sim_piece_drop(piece, ss_sim_piece_take(piece));
 	ss_sim_piece_drop(piece, ss_sim_piece_take(piece));
 	ss_sim_piece_gradient(piece, &weight, weights);
@@ -293,8 +286,6 @@ static void relu_forward(struct ss_sim_piece *piece, uint32_t id, const struct s
 	ss_sim_piece_track(piece, "aten::relu_", "t", input->text);
 	ss_sim_piece_op(piece, "aten::clamp_min_", "ts", input->text);
 	ss_sim_piece_run(piece, SS_SIM_RELU, input->elements, 0, 0, 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 }
 
@@ -306,9 +297,7 @@ static uint32_t relu_backward(struct ss_sim_piece *piece, const struct ss_sim_sh
 	ss_sim_piece_op(piece, "aten::threshold_backward", "tts", input->text, input->text);
 	out = ss_sim_piece_alloc(piece, input->elements);
 	ss_sim_piece_run(piece, SS_SIM_RELU_BACKWARD, input->elements, 0, 0, 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_node_inner_end(piece);
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	return out;
 }
 
@@ -330,8 +319,6 @@ static void cnn_stem_forward(struct ss_sim_piece *piece)
 	ss_sim_piece_keep(piece, ss_sim_piece_alloc(piece, after.elements));
 	ss_sim_piece_keep(piece, ss_sim_piece_alloc_bytes(piece, after.elements * 8));
 	ss_sim_piece_run(piece, SS_SIM_MAX_POOL, conv.images, conv.out, side * side, 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 }
 
@@ -349,9 +336,7 @@ static void cnn_stem_backward(struct ss_sim_piece *piece)
 	pooled = ss_sim_piece_alloc(piece, before.elements);
 	ss_sim_zero(piece, &before);
 	ss_sim_piece_run(piece, SS_SIM_MAX_POOL_BACKWARD, conv.images, conv.out, side * side, 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_node_inner_end(piece);
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	ss_sim_piece_drop(piece, ss_sim_piece_take(piece)); /* places */
 	ss_sim_piece_drop(piece, ss_sim_piece_take(piece)); /* what the stem made */
 	ss_sim_piece_drop(piece, above);
@@ -484,8 +469,6 @@ static void cnn_head_forward(struct ss_sim_piece *piece)
 	ss_sim_piece_track(piece, "aten::mean", "tLsn", input.text);
 	ss_sim_piece_keep(piece, ss_sim_piece_alloc(piece, pooled.elements));
 	ss_sim_piece_run(piece, SS_SIM_MEAN, input.elements, 0, 0, 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 	ss_sim_piece_op(piece, "aten::flatten", "tss", pooled.text);
 	ss_sim_piece_close(piece);
@@ -511,9 +494,7 @@ static void cnn_head_backward(struct ss_sim_piece *piece)
 	ss_sim_piece_op(piece, "aten::div", "ts", input.text);
 	out = ss_sim_piece_alloc(piece, input.elements);
 	ss_sim_piece_run(piece, SS_SIM_DIV, input.elements, 0, 0, 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_node_inner_end(piece);
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	ss_sim_piece_drop(piece, flat);
 	ss_sim_piece_outgoing(piece, false, out);
 }

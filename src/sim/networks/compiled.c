@@ -60,8 +60,9 @@ static void compiled_region_begin(struct ss_sim_piece *piece, uint32_t region, i
 static void compiled_region_end(struct ss_sim_piece *piece)
 {
 	piece->compiled = false;
-	for (int i = 0; i < 3; i++)
-		ss_sim_end(piece->program);
+	ss_sim_end(piece->program);
+	ss_sim_piece_close(piece);
+	ss_sim_end(piece->program);
 }
 
 static void compiled_node_begin(struct ss_sim_piece *piece, uint32_t region, const char *dims)
@@ -74,8 +75,7 @@ static void compiled_node_end(struct ss_sim_piece *piece, struct compiled_gradie
 {
 	piece->compiled = false;
 	ss_sim_end(piece->program);
-	ss_sim_piece_node_inner_end(piece);
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	for (uint32_t i = 0; i < gradients->count; i++)
 		ss_sim_piece_gradient(piece, &gradients->shape[i], gradients->slot[i]);
 	gradients->count = 0;

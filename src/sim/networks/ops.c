@@ -88,9 +88,6 @@ uint32_t ss_sim_linear_forward(struct ss_sim_piece *piece, const struct ss_sim_l
 	if (!linear->bias)
 		ss_sim_piece_op(piece, "aten::matmul", "tt", rows.text, turned.text);
 	out = ss_sim_product_forward(piece, linear);
-	if (!linear->bias)
-		ss_sim_piece_close(piece);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 	return out;
 }
@@ -117,15 +114,13 @@ uint32_t ss_sim_linear_backward(struct ss_sim_piece *piece, const struct ss_sim_
 		ss_sim_piece_run(piece, SS_SIM_BIAS_BACKWARD, linear->rows, linear->out, 0, 0);
 		ss_sim_piece_close(piece);
 	}
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	if (linear->bias)
 		ss_sim_piece_gradient(piece, &bias, biases);
 
 	ss_sim_piece_node(piece, "TBackward0", turned.text);
 	ss_sim_piece_op(piece, "aten::t", "t", turned.text);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_node_inner_end(piece);
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	ss_sim_piece_gradient(piece, &weight, weights);
 	return input;
 }
@@ -147,8 +142,6 @@ void ss_sim_layer_norm_forward(struct ss_sim_piece *piece, uint32_t id,
 	out[1] = ss_sim_piece_alloc_bytes(piece, rows * 4);
 	out[2] = ss_sim_piece_alloc_bytes(piece, rows * 4);
 	ss_sim_piece_run(piece, SS_SIM_LAYER_NORM, rows, columns, 0, 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 }
 
@@ -168,14 +161,13 @@ uint32_t ss_sim_layer_norm_backward(struct ss_sim_piece *piece, const struct ss_
 	biases = ss_sim_piece_alloc(piece, columns);
 	ss_sim_piece_run(piece, SS_SIM_LAYER_NORM_BACKWARD, rows, columns, 0, 0);
 	ss_sim_piece_run(piece, SS_SIM_LAYER_NORM_WEIGHT_BACKWARD, rows, columns, 0, 0);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_node_inner_end(piece);
 	if (add) {
 		ss_sim_piece_op(piece, "aten::add_", "tts", input->text, input->text);
 		ss_sim_piece_run(piece, SS_SIM_ADD, input->elements, 0, 0, 0);
 		ss_sim_piece_close(piece);
 	}
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	ss_sim_piece_gradient(piece, &weight, weights);
 	ss_sim_piece_gradient(piece, &weight, biases);
 	return out;
@@ -258,18 +250,15 @@ uint32_t ss_sim_attention_backward(struct ss_sim_piece *piece,
 				  heads.text);
 	attention_parts(piece, attention, heads.text, parts);
 	if (!piece->compiled) {
-		ss_sim_piece_node_inner_end(piece);
-		ss_sim_piece_node_outer_end(piece);
+		ss_sim_piece_node_end(piece);
 		ss_sim_piece_node(piece, "SplitBackward0", part.text);
 	}
 	ss_sim_piece_op(piece, "aten::cat", "ttts", part.text, part.text, part.text);
 	out = ss_sim_piece_alloc(piece, 3 * heads.elements);
 	ss_sim_piece_run(piece, SS_SIM_FLATTEN, 3 * heads.elements, 0, 0, 0);
 	ss_sim_piece_close(piece);
-	if (!piece->compiled) {
-		ss_sim_piece_node_inner_end(piece);
-		ss_sim_piece_node_outer_end(piece);
-	}
+	if (!piece->compiled)
+		ss_sim_piece_node_end(piece);
 	for (int i = 0; i < 3; i++)
 		ss_sim_piece_drop(piece, parts[i]);
 	return out;
@@ -286,7 +275,6 @@ uint32_t ss_sim_gelu_forward(struct ss_sim_piece *piece, uint32_t id,
 	ss_sim_piece_track(piece, "aten::gelu", "tn", input->text);
 	out = ss_sim_piece_alloc(piece, input->elements);
 	ss_sim_piece_run(piece, SS_SIM_GELU, input->elements, 0, 0, 0);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 	return out;
 }
@@ -299,9 +287,7 @@ uint32_t ss_sim_gelu_backward(struct ss_sim_piece *piece, const struct ss_sim_sh
 	ss_sim_piece_op(piece, "aten::gelu_backward", "ttn", input->text, input->text);
 	out = ss_sim_piece_alloc(piece, input->elements);
 	ss_sim_piece_run(piece, SS_SIM_GELU_BACKWARD, input->elements, 0, 0, 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_node_inner_end(piece);
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	return out;
 }
 
@@ -319,8 +305,7 @@ uint32_t ss_sim_add_forward(struct ss_sim_piece *piece, const struct ss_sim_shap
 void ss_sim_add_backward(struct ss_sim_piece *piece, const struct ss_sim_shape *input)
 {
 	ss_sim_piece_node(piece, "AddBackward0", input->text);
-	ss_sim_piece_node_inner_end(piece);
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 }
 
 void ss_sim_zero(struct ss_sim_piece *piece, const struct ss_sim_shape *shape)
@@ -387,9 +372,7 @@ void ss_sim_tiny_backward(struct ss_sim_piece *piece)
 				shape.text);
 		out = ss_sim_piece_alloc(piece, shape.elements);
 		ss_sim_piece_run(piece, divides ? SS_SIM_DIV : SS_SIM_MUL, shape.elements, 0, 0, 0);
-		ss_sim_piece_close(piece);
-		ss_sim_piece_node_inner_end(piece);
-		ss_sim_piece_node_outer_end(piece);
+		ss_sim_piece_node_end(piece);
 		ss_sim_piece_drop(piece, out);
 	}
 }
@@ -433,18 +416,14 @@ uint32_t ss_sim_loss_backward(struct ss_sim_piece *piece, uint64_t rows, uint64_
 	between = ss_sim_piece_alloc(piece, input.elements);
 	ss_sim_zero(piece, &input);
 	ss_sim_piece_run(piece, SS_SIM_NLL_BACKWARD, rows, 0, 0, 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_node_inner_end(piece);
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	ss_sim_piece_drop(piece, weight);
 
 	ss_sim_piece_node(piece, "LogSoftmaxBackward0", input.text);
 	ss_sim_piece_op(piece, "aten::_log_softmax_backward_data", "ttss", input.text, input.text);
 	out = ss_sim_piece_alloc(piece, input.elements);
 	ss_sim_piece_run(piece, SS_SIM_LOG_SOFTMAX_BACKWARD, rows, classes, 0, 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_node_inner_end(piece);
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	ss_sim_piece_drop(piece, between);
 	ss_sim_piece_drop(piece, scores);
 	ss_sim_piece_drop(piece, loss);
@@ -486,9 +465,7 @@ void ss_sim_chain_backward(struct ss_sim_piece *piece, const struct ss_sim_shape
 		ss_sim_piece_op(piece, "aten::div", "ts", shape->text);
 		ss_sim_piece_drop(piece, ss_sim_piece_alloc(piece, shape->elements));
 		ss_sim_piece_run(piece, SS_SIM_DIV, shape->elements, 0, 0, 0);
-		ss_sim_piece_close(piece);
-		ss_sim_piece_node_inner_end(piece);
-		ss_sim_piece_node_outer_end(piece);
+		ss_sim_piece_node_end(piece);
 	}
 }
 
@@ -553,9 +530,6 @@ void ss_sim_casts_backward(struct ss_sim_piece *piece, const struct ss_sim_shape
 		ss_sim_piece_op(piece, "aten::_to_copy", to_float ? "tssnnsn" : "fssnnsn",
 				shape->text);
 		cast_copy_to(piece, shape, to_float);
-		ss_sim_piece_close(piece);
-		ss_sim_piece_close(piece);
-		ss_sim_piece_node_inner_end(piece);
-		ss_sim_piece_node_outer_end(piece);
+		ss_sim_piece_node_end(piece);
 	}
 }

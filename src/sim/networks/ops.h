@@ -19,6 +19,7 @@
 
 #define SS_SIM_NO_SLOT UINT32_MAX
 #define SS_SIM_HELD_MAX 32u
+#define SS_SIM_LEVELS_MAX 8u
 
 struct ss_sim_piece {
 	struct ss_sim_program *program;
@@ -32,6 +33,8 @@ struct ss_sim_piece {
 	void *context;
 	/* Forward without training: what would have gone on the tape, freed at the end. */
 	uint32_t held[SS_SIM_HELD_MAX], held_count;
+	/* Open ops of the innermost module or node, and of those around it. */
+	uint32_t open, levels[SS_SIM_LEVELS_MAX], level;
 };
 
 struct ss_sim_piece ss_sim_piece_begin(struct ss_sim_program *program,
@@ -60,13 +63,14 @@ void ss_sim_piece_op(struct ss_sim_piece *piece, const char *name, const char *i
 /* The same, and in training its number goes on the tape for ss_sim_piece_node(). */
 void ss_sim_piece_track(struct ss_sim_piece *piece, const char *name, const char *inputs, ...);
 
+/* The op that was opened last; the end of a module or node closes those that are still open. */
 void ss_sim_piece_close(struct ss_sim_piece *piece);
 
 /* A node for the op that was tracked last; its gradient has these dims. */
 void ss_sim_piece_node(struct ss_sim_piece *piece, const char *name, const char *dims);
-/* Its two ranges: what the engine itself does stands in the outer one. */
+/* It has two ranges: what the engine itself does follows the inner one. */
 void ss_sim_piece_node_inner_end(struct ss_sim_piece *piece);
-void ss_sim_piece_node_outer_end(struct ss_sim_piece *piece);
+void ss_sim_piece_node_end(struct ss_sim_piece *piece);
 
 /* The module's range and its forward() in it; `path` "model.py(41): forward". */
 void ss_sim_piece_enter(struct ss_sim_piece *piece, const char *class, uint32_t id,

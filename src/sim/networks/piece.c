@@ -94,6 +94,7 @@ void ss_sim_piece_op(struct ss_sim_piece *piece, const char *name, const char *i
 	va_start(args, inputs);
 	tensors = piece_tensors(piece, inputs, args);
 	va_end(args);
+	piece->open++;
 	ss_sim_op_shaped(piece->program, name, &tensors);
 }
 
@@ -109,6 +110,7 @@ void ss_sim_piece_track(struct ss_sim_piece *piece, const char *name, const char
 	va_start(args, inputs);
 	tensors = piece_tensors(piece, inputs, args);
 	va_end(args);
+	piece->open++;
 	if (!piece->share->training || piece->compiled) {
 		ss_sim_op_shaped(piece->program, name, &tensors);
 		return;
@@ -122,8 +124,23 @@ void ss_sim_piece_track(struct ss_sim_piece *piece, const char *name, const char
 
 void ss_sim_piece_close(struct ss_sim_piece *piece)
 {
-	if (!piece->quiet)
-		ss_sim_end(piece->program);
+	if (piece->quiet)
+		return;
+	piece->open--;
+	ss_sim_end(piece->program);
+}
+
+static void piece_level_begin(struct ss_sim_piece *piece)
+{
+	assert(piece->level < SS_SIM_LEVELS_MAX);
+	piece->levels[piece->level++] = piece->open;
+	piece->open = 0;
+}
+
+static void piece_close_all(struct ss_sim_piece *piece)
+{
+	while (piece->open)
+		ss_sim_piece_close(piece);
 }
 
 void ss_sim_piece_node(struct ss_sim_piece *piece, const char *name, const char *dims)
@@ -137,16 +154,20 @@ void ss_sim_piece_node(struct ss_sim_piece *piece, const char *name, const char 
 	else
 		piece->program->failed = true;
 	ss_sim_node(piece->program, name, sequence, &tensors);
+	piece_level_begin(piece);
+	piece->open = 2;
 }
 
 void ss_sim_piece_node_inner_end(struct ss_sim_piece *piece)
 {
-	ss_sim_end(piece->program);
+	while (piece->open > 1)
+		ss_sim_piece_close(piece);
 }
 
-void ss_sim_piece_node_outer_end(struct ss_sim_piece *piece)
+void ss_sim_piece_node_end(struct ss_sim_piece *piece)
 {
-	ss_sim_end(piece->program);
+	piece_close_all(piece);
+	piece->open = piece->levels[--piece->level];
 }
 
 void ss_sim_piece_enter(struct ss_sim_piece *piece, const char *class, uint32_t id,
@@ -159,14 +180,17 @@ void ss_sim_piece_enter(struct ss_sim_piece *piece, const char *class, uint32_t 
 	snprintf(name, sizeof(name), "nn.Module: %s_%u", class, (unsigned)id);
 	ss_sim_module(piece->program, name, id);
 	ss_sim_frame(piece->program, path);
+	piece_level_begin(piece);
 }
 
 void ss_sim_piece_leave(struct ss_sim_piece *piece)
 {
 	if (piece->quiet)
 		return;
+	piece_close_all(piece);
 	ss_sim_frame_end(piece->program);
 	ss_sim_frame_end(piece->program);
+	piece->open = piece->levels[--piece->level];
 }
 
 /* --- memory and kernels ----------------------------------------------------- */

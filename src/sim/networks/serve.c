@@ -67,7 +67,6 @@ static uint32_t serve_norm(struct ss_sim_piece *piece, uint32_t id,
 	}
 	ss_sim_piece_run(piece, SS_SIM_RMS_NORM, input->elements / piece->model->hidden,
 			 piece->model->hidden, 0, 0);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 	return out;
 }
@@ -99,7 +98,6 @@ static void serve_rotate(struct ss_sim_piece *piece, const struct decoder_sizes 
 			   LAYERS_PATH "rotary_embedding.py(202): forward_cuda");
 	ss_sim_piece_op(piece, "_C::rotary_embedding", "lttss", places.text, query.text, key.text);
 	ss_sim_piece_run(piece, SS_SIM_ROTARY, sizes->rows * (width + keys), 0, 0, 0);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 }
 
@@ -124,8 +122,6 @@ static uint32_t serve_attend(struct ss_sim_piece *piece, const struct decoder_si
 			query.text, places.text, places.text);
 	ss_sim_piece_run(piece, pass->tokens == 1 ? SS_SIM_PAGED_ATTENTION : SS_SIM_FLASH_FORWARD,
 			 pass->batch * sizes->heads, pass->tokens, length, sizes->size);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 	return out;
 }
@@ -142,7 +138,6 @@ static uint32_t serve_gate(struct ss_sim_piece *piece, const struct decoder_size
 	out = ss_sim_piece_alloc(piece, result.elements);
 	ss_sim_piece_op(piece, "_C::silu_and_mul", "tt", result.text, input.text);
 	ss_sim_piece_run(piece, SS_SIM_SILU_MUL, result.elements, 0, 0, 0);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 	return out;
 }
@@ -258,7 +253,6 @@ static void serve_sample(struct ss_sim_piece *piece, uint64_t rows, uint64_t col
 	ss_sim_piece_op(piece, "aten::argmax", "fss", shape.text);
 	chosen = ss_sim_piece_alloc_bytes(piece, rows * 8);
 	ss_sim_piece_wish(piece, &argmax);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 	ss_sim_piece_drop(piece, scores);
 	ss_sim_piece_drop(piece, chosen);

@@ -117,8 +117,6 @@ static uint32_t embedding_forward(struct ss_sim_piece *piece, uint32_t id, uint6
 	ss_sim_piece_op(piece, "aten::index_select", "tsl", weight.text, flat.text);
 	out = ss_sim_piece_alloc(piece, index->elements * piece->model->hidden);
 	ss_sim_piece_run(piece, SS_SIM_EMBEDDING, index->elements, piece->model->hidden, 0, 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_close(piece);
 	ss_sim_piece_leave(piece);
 	return out;
 }
@@ -136,10 +134,7 @@ static void embedding_backward(struct ss_sim_piece *piece, uint64_t table,
 	ss_sim_zero(piece, &weight);
 	ss_sim_piece_run(piece, SS_SIM_EMBEDDING_BACKWARD, index->elements, piece->model->hidden, 0,
 			 0);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_close(piece);
-	ss_sim_piece_node_inner_end(piece);
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	ss_sim_piece_gradient(piece, &weight, weights);
 }
 
@@ -179,7 +174,7 @@ static void transformer_stem_backward(struct ss_sim_piece *piece)
 	rows = ss_sim_piece_alloc(piece, row.elements);
 	ss_sim_piece_run(piece, SS_SIM_SUM, out.elements, 0, 0, 0);
 	ss_sim_piece_close(piece);
-	ss_sim_piece_node_outer_end(piece);
+	ss_sim_piece_node_end(piece);
 	embedding_backward(piece, position_count(model), &place, row.text);
 	ss_sim_piece_drop(piece, rows);
 	embedding_backward(piece, model->vocabulary, &index, out.text);
