@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cause.h - what can be wrong with a job; one file per cause.
+ * cause.h - what can be wrong with a job.
  *
- * To add one: src/sim/causes/X.c and X in src/sim/meson.build; preset.c says
+ * To add one: a file of src/sim/causes, and X in src/sim/meson.build; preset.c says
  * which jobs have it. A cause changes the plan. Some faults need circumstances
  * (a slow dataset, a compiled network) that are not faults by themselves: with
  * `fixed`, a cause sets only these and leaves out the fault. The job with the
