@@ -16,8 +16,8 @@ COMMENT_OR_LITERAL = re.compile(
     r"""//(?:\\\n|[^\n])*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S
 )
 DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w*)(?:\\\n|[^\n])*", re.M)
-# a macro that defines a whole function (base/sort.h)
-DEFINING = re.compile(r"^SS_COMPARATOR\((?:[^()]|\([^()]*\))*\)", re.M)
+# macros that define a whole function (base/sort.h, sql/raw.h)
+DEFINING = re.compile(r"^SS_(?:COMPARATOR|RAW_FILL|RAW_CELLS)\((?:[^()]|\([^()]*\))*\)", re.M)
 INCLUDE = re.compile(r"""[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]""")
 EXTERN_C = re.compile(r'\bextern\s*" *"\s*\{')
 TYPE_ONLY = re.compile(r"(?:struct|union|enum)\b[^{}()]*\{\}(?:\s*[A-Z_][A-Z0-9_]*)*$"

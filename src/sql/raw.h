@@ -119,6 +119,26 @@ void ss_raw_rank(const struct ss_raw_part *part, struct ss_raw_out *out);
 void ss_raw_put(const struct ss_raw_part *part, enum ss_domain_id domain, struct ss_raw_out *out,
 		uint32_t i, uint32_t id);
 
+/* A function that fills a column by one call, which may name `part` and `out`. */
+#define SS_RAW_FILL(name, call)                                                  \
+	static void name(const struct ss_raw_part *part, struct ss_raw_out *out) \
+	{                                                                        \
+		call;                                                            \
+	}
+
+/* The same for a column of numbers: the value may name `part` and `row`. */
+#define SS_RAW_CELLS(name, type, value)                                          \
+	static void name(const struct ss_raw_part *part, struct ss_raw_out *out) \
+	{                                                                        \
+		type *cells = out->cells;                                        \
+                                                                                 \
+		for (uint32_t i = 0; i < part->count; i++) {                     \
+			uint32_t row = ss_raw_row(part, i);                      \
+                                                                                 \
+			cells[i] = value;                                        \
+		}                                                                \
+	}
+
 #define SS_RAW_AS_COLUMN(name, type, about, fill, domain) { #name, SS_COLUMN_##type, about, 0 },
 #define SS_RAW_AS_FILL(name, type, about, fill, domain) { fill, SS_DOMAIN_##domain },
 

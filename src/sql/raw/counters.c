@@ -4,13 +4,7 @@
  */
 #include "sql/raw.h"
 
-static void counters_fill_at(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	int64_t *cells = out->cells;
-
-	for (uint32_t i = 0; i < part->count; i++)
-		cells[i] = part->trace->counters[ss_raw_row(part, i)].start_ns;
-}
+SS_RAW_CELLS(counters_fill_at, int64_t, part->trace->counters[row].start_ns)
 
 static void counters_fill_name(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
@@ -27,13 +21,7 @@ static void fill_series(const struct ss_raw_part *part, struct ss_raw_out *out)
 					    part->trace->counters[ss_raw_row(part, i)].series));
 }
 
-static void fill_value(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	double *cells = out->cells;
-
-	for (uint32_t i = 0; i < part->count; i++)
-		cells[i] = part->trace->counters[ss_raw_row(part, i)].value;
-}
+SS_RAW_CELLS(fill_value, double, part->trace->counters[row].value)
 
 static uint32_t counters_count(const struct ss_trace *trace)
 {

@@ -4,18 +4,8 @@
  */
 #include "sql/raw.h"
 
-static void fill_from(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	ss_raw_rows(part, part->trace->slices.link, out);
-}
-
-static void fill_to(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	int64_t *cells = out->cells;
-
-	for (uint32_t i = 0; i < part->count; i++)
-		cells[i] = ss_raw_row(part, i);
-}
+SS_RAW_FILL(fill_from, ss_raw_rows(part, part->trace->slices.link, out))
+SS_RAW_CELLS(fill_to, int64_t, row)
 
 static void links_fill_link(const struct ss_raw_part *part, struct ss_raw_out *out)
 {

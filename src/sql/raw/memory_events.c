@@ -4,15 +4,8 @@
  */
 #include "sql/raw.h"
 
-static void memory_events_fill_at(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	ss_raw_copy(part, part->trace->allocations.start_ns, out);
-}
-
-static void fill_bytes(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	ss_raw_copy(part, part->trace->allocations.bytes, out);
-}
+SS_RAW_FILL(memory_events_fill_at, ss_raw_copy(part, part->trace->allocations.start_ns, out))
+SS_RAW_FILL(fill_bytes, ss_raw_copy(part, part->trace->allocations.bytes, out))
 
 /* Copies a column whose negative values mean "not recorded". */
 static void memory_events_fill_known(const struct ss_raw_part *part, const int64_t *column,
@@ -26,20 +19,11 @@ static void memory_events_fill_known(const struct ss_raw_part *part, const int64
 			ss_raw_null(out, i);
 }
 
-static void fill_allocated(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	memory_events_fill_known(part, part->trace->allocations.allocated_bytes, -1, out);
-}
-
-static void fill_reserved(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	memory_events_fill_known(part, part->trace->allocations.reserved_bytes, -1, out);
-}
-
-static void fill_address(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	memory_events_fill_known(part, part->trace->allocations.address, 0, out);
-}
+SS_RAW_FILL(fill_allocated,
+	    memory_events_fill_known(part, part->trace->allocations.allocated_bytes, -1, out))
+SS_RAW_FILL(fill_reserved,
+	    memory_events_fill_known(part, part->trace->allocations.reserved_bytes, -1, out))
+SS_RAW_FILL(fill_address, memory_events_fill_known(part, part->trace->allocations.address, 0, out))
 
 static void memory_events_fill_device(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
@@ -54,13 +38,7 @@ static void memory_events_fill_device(const struct ss_raw_part *part, struct ss_
 	}
 }
 
-static void fill_failed(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	int64_t *cells = out->cells;
-
-	for (uint32_t i = 0; i < part->count; i++)
-		cells[i] = part->trace->allocations.out_of_memory[ss_raw_row(part, i)];
-}
+SS_RAW_CELLS(fill_failed, int64_t, part->trace->allocations.out_of_memory[row])
 
 static uint32_t memory_events_count(const struct ss_trace *trace)
 {

@@ -4,46 +4,14 @@
  */
 #include "sql/raw.h"
 
-static void fill_slice(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	int64_t *cells = out->cells;
-
-	for (uint32_t i = 0; i < part->count; i++)
-		cells[i] = ss_raw_row(part, i);
-}
-
-static void slices_fill_name(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	ss_raw_map(part, SS_DOMAIN_NAMES, part->trace->slices.name, out);
-}
-
-static void fill_kind(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	ss_raw_map_bytes(part, SS_DOMAIN_KINDS, part->trace->slices.kind, out);
-}
-
-static void fill_category(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	ss_raw_map_bytes(part, SS_DOMAIN_CATEGORIES, part->trace->slices.category, out);
-}
-
-static void fill_start(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	ss_raw_copy(part, part->trace->slices.start_ns, out);
-}
-
-static void fill_dur(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	ss_raw_copy(part, part->trace->slices.dur_ns, out);
-}
-
-static void fill_end(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	int64_t *cells = out->cells;
-
-	for (uint32_t i = 0; i < part->count; i++)
-		cells[i] = ss_slice_end(&part->trace->slices, ss_raw_row(part, i));
-}
+SS_RAW_CELLS(fill_slice, int64_t, row)
+SS_RAW_FILL(slices_fill_name, ss_raw_map(part, SS_DOMAIN_NAMES, part->trace->slices.name, out))
+SS_RAW_FILL(fill_kind, ss_raw_map_bytes(part, SS_DOMAIN_KINDS, part->trace->slices.kind, out))
+SS_RAW_FILL(fill_category,
+	    ss_raw_map_bytes(part, SS_DOMAIN_CATEGORIES, part->trace->slices.category, out))
+SS_RAW_FILL(fill_start, ss_raw_copy(part, part->trace->slices.start_ns, out))
+SS_RAW_FILL(fill_dur, ss_raw_copy(part, part->trace->slices.dur_ns, out))
+SS_RAW_CELLS(fill_end, int64_t, ss_slice_end(&part->trace->slices, row))
 
 static void fill_track(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
@@ -54,22 +22,15 @@ static void fill_track(const struct ss_raw_part *part, struct ss_raw_out *out)
 	}
 }
 
-static void fill_pid(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	ss_raw_map(part, SS_DOMAIN_PIDS, part->trace->slices.track, out);
-}
-
-static void fill_tid(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	ss_raw_map(part, SS_DOMAIN_TIDS, part->trace->slices.track, out);
-}
+SS_RAW_FILL(fill_pid, ss_raw_map(part, SS_DOMAIN_PIDS, part->trace->slices.track, out))
+SS_RAW_FILL(fill_tid, ss_raw_map(part, SS_DOMAIN_TIDS, part->trace->slices.track, out))
 
 static bool track_is_on_device(const struct ss_track *track)
 {
 	return track->class == SS_TRACK_DEVICE || track->class == SS_TRACK_DEVICE_ANNOTATION;
 }
 
-static void slices_fill_device(const struct ss_raw_part *part, struct ss_raw_out *out)
+static void fill_device_id(const struct ss_raw_part *part, bool is_stream, struct ss_raw_out *out)
 {
 	int64_t *cells = out->cells;
 
@@ -77,43 +38,17 @@ static void slices_fill_device(const struct ss_raw_part *part, struct ss_raw_out
 		const struct ss_track *track =
 			&part->trace->tracks[part->trace->slices.track[ss_raw_row(part, i)]];
 
-		cells[i] = track->pid;
+		cells[i] = is_stream ? track->tid : track->pid;
 		if (!track_is_on_device(track))
 			ss_raw_null(out, i);
 	}
 }
 
-static void fill_stream(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	int64_t *cells = out->cells;
-
-	for (uint32_t i = 0; i < part->count; i++) {
-		const struct ss_track *track =
-			&part->trace->tracks[part->trace->slices.track[ss_raw_row(part, i)]];
-
-		cells[i] = track->tid;
-		if (!track_is_on_device(track))
-			ss_raw_null(out, i);
-	}
-}
-
-static void fill_depth(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	int64_t *cells = out->cells;
-
-	for (uint32_t i = 0; i < part->count; i++)
-		cells[i] = part->trace->slices.depth[ss_raw_row(part, i)];
-}
-
-static void fill_parent(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	ss_raw_rows(part, part->trace->slices.parent, out);
-}
-
-static void slices_fill_link(const struct ss_raw_part *part, struct ss_raw_out *out)
-{
-	ss_raw_rows(part, part->trace->slices.link, out);
-}
+SS_RAW_FILL(slices_fill_device, fill_device_id(part, false, out))
+SS_RAW_FILL(fill_stream, fill_device_id(part, true, out))
+SS_RAW_CELLS(fill_depth, int64_t, part->trace->slices.depth[row])
+SS_RAW_FILL(fill_parent, ss_raw_rows(part, part->trace->slices.parent, out))
+SS_RAW_FILL(slices_fill_link, ss_raw_rows(part, part->trace->slices.link, out))
 
 static void fill_id(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
