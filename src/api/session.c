@@ -58,15 +58,10 @@ static enum ss_status session_take_inputs(struct ss_open_options *own, struct ss
 /* A session without files; NULL: no memory. */
 static struct ss_session *session_new(uint64_t memory_limit_bytes)
 {
-	struct ss_memory outside;
-	struct ss_session *session;
+	struct ss_session *session = ss_memory_outside(sizeof(*session));
 
-	/* the session itself is the one block that its own account cannot hold */
-	ss_memory_init(&outside, 0);
-	session = ss_memory_resize(&outside, NULL, 0, sizeof(*session));
 	if (!session)
 		return NULL;
-	memset(session, 0, sizeof(*session));
 	ss_memory_init(&session->memory, (size_t)memory_limit_bytes);
 	session->memories.gate = ss_gate_open();
 	session->gate = ss_gate_open();
@@ -74,18 +69,15 @@ static struct ss_session *session_new(uint64_t memory_limit_bytes)
 		return session;
 	ss_gate_close(session->memories.gate);
 	ss_gate_close(session->gate);
-	ss_memory_free(&outside, session, 0);
+	ss_memory_free_outside(session);
 	return NULL;
 }
 
 static void session_free(struct ss_session *session)
 {
-	struct ss_memory outside;
-
-	ss_memory_init(&outside, 0);
 	assert(session->memory.used_bytes == 0);
 	ss_gate_close(session->gate);
-	ss_memory_free(&outside, session, 0);
+	ss_memory_free_outside(session);
 }
 
 enum ss_status ss_session_begin(const struct ss_open_options *options, struct ss_session **out,
@@ -248,15 +240,8 @@ enum ss_status ss_session_has_trace(const struct ss_session *session, struct ss_
 
 enum ss_status ss_runs_new(struct ss_runs **out, struct ss_error *err)
 {
-	struct ss_memory outside;
-
-	/* it belongs to none of its sessions */
-	ss_memory_init(&outside, 0);
-	*out = ss_memory_resize(&outside, NULL, 0, sizeof(**out));
-	if (!*out)
-		return ss_fail_memory(err, "the list of runs");
-	memset(*out, 0, sizeof(**out));
-	return SS_OK;
+	*out = ss_memory_outside(sizeof(**out));
+	return *out ? SS_OK : ss_fail_memory(err, "the list of runs");
 }
 
 enum ss_status ss_runs_add(struct ss_runs *runs, struct ss_session *session, struct ss_error *err)
@@ -270,10 +255,7 @@ enum ss_status ss_runs_add(struct ss_runs *runs, struct ss_session *session, str
 
 void ss_runs_free(struct ss_runs *runs)
 {
-	struct ss_memory outside;
-
-	ss_memory_init(&outside, 0);
-	ss_memory_free(&outside, runs, 0);
+	ss_memory_free_outside(runs);
 }
 
 enum ss_status ss_runs_need(const struct ss_runs *runs, struct ss_error *err)

@@ -81,18 +81,16 @@ static enum ss_status memories_make_traced(struct ss_memories *memories, const s
 	enum ss_status status;
 
 	if (!memories->traced) {
-		memories->traced = ss_memory_resize(job->memory, NULL, 0, bytes);
+		memories->traced = ss_memory_zeroed(job->memory, bytes);
 		if (!memories->traced)
 			return ss_fail_memory(err, "the memory events");
-		memset(memories->traced, 0, bytes);
 		memories->count = job->file_count;
 	}
 	if (memories->traced[file])
 		return SS_OK;
-	opened = ss_memory_resize(job->memory, NULL, 0, sizeof(*opened));
+	opened = ss_memory_zeroed(job->memory, sizeof(*opened));
 	if (!opened)
 		return ss_fail_memory(err, "the memory events");
-	memset(opened, 0, sizeof(*opened));
 	status = ss_opened_from_trace(opened, subject->trace, subject->path, job->memory, err);
 	if (status == SS_OK) {
 		const struct ss_recording *recording = &job->files[file].recording;

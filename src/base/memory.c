@@ -87,6 +87,20 @@ void *ss_memory_zeroed(struct ss_memory *memory, size_t bytes)
 	return block;
 }
 
+void *ss_memory_outside(size_t bytes)
+{
+	struct ss_memory outside = { 0 };
+
+	return ss_memory_zeroed(&outside, bytes);
+}
+
+void ss_memory_free_outside(void *block)
+{
+	struct ss_memory outside = { 0 };
+
+	ss_memory_free(&outside, block, 0);
+}
+
 /* Of all machines that we know; with larger pages only the ends are coarser. */
 #define PAGE_BYTES ((uintptr_t)4096)
 

@@ -38,6 +38,10 @@ void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, 
 /* A new block of zeros. A large one takes memory only where it is written. */
 SS_MUST_USE void *ss_memory_zeroed(struct ss_memory *memory, size_t bytes);
 
+/* Zeros that no account counts: an object that has its own account, memory that a caller owns. */
+SS_MUST_USE void *ss_memory_outside(size_t bytes);
+void ss_memory_free_outside(void *block);
+
 /* Says that all of a large block will be written: a hint that makes it cheaper. */
 void ss_memory_populate(void *block, size_t bytes);
 

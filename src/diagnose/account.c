@@ -285,12 +285,11 @@ static bool account_find_late_rank(struct ss_account_late *late, const struct ss
 				   struct ss_memory *memory)
 {
 	size_t bytes = ((size_t)replay->rank_count + 1) * sizeof(struct ss_account_late);
-	struct ss_account_late *ranks = ss_memory_resize(memory, NULL, 0, bytes);
+	struct ss_account_late *ranks = ss_memory_zeroed(memory, bytes);
 
 	*late = (struct ss_account_late){ .rank = SS_NO_ROW };
 	if (!ranks)
 		return false;
-	memset(ranks, 0, bytes);
 	for (uint32_t i = 0; i < replay->collective_count; i++) {
 		const struct ss_replay_collective *collective = &replay->collectives[i];
 		const struct ss_replay_member *members = &replay->members[collective->first];

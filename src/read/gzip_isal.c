@@ -11,12 +11,11 @@
 
 static void *gzip_open(struct ss_memory *memory)
 {
-	struct inflate_state *state = ss_memory_resize(memory, NULL, 0, sizeof(*state));
+	struct inflate_state *state = ss_memory_zeroed(memory, sizeof(*state));
 
 	if (!state)
 		return NULL;
 	/* ISA-L leaves its window as it finds it, and a damaged stream can point into it */
-	memset(state, 0, sizeof(*state));
 	isal_inflate_init(state);
 	state->crc_flag = ISAL_GZIP;
 	return state;
@@ -82,12 +81,11 @@ struct ss_gzip_writer {
 enum ss_status ss_gzip_writer_open(struct ss_memory *memory, ss_gzip_output output, void *context,
 				   struct ss_gzip_writer **out, struct ss_error *err)
 {
-	struct ss_gzip_writer *writer = ss_memory_resize(memory, NULL, 0, sizeof(*writer));
+	struct ss_gzip_writer *writer = ss_memory_zeroed(memory, sizeof(*writer));
 
 	if (!writer)
 		return ss_fail_memory(err, "a compressor");
 	/* the window too: what ISA-L finds in it must not decide what it writes */
-	memset(writer, 0, sizeof(*writer));
 	writer->memory = memory;
 	writer->output = output;
 	writer->context = context;

@@ -14,11 +14,10 @@
 
 static void *gzip_open(struct ss_memory *memory)
 {
-	z_stream *stream = ss_memory_resize(memory, NULL, 0, sizeof(*stream));
+	z_stream *stream = ss_memory_zeroed(memory, sizeof(*stream));
 
 	if (!stream)
 		return NULL;
-	memset(stream, 0, sizeof(*stream));
 	if (inflateInit2(stream, WINDOW_BITS) == Z_OK)
 		return stream;
 	ss_memory_free(memory, stream, sizeof(*stream));
@@ -86,11 +85,10 @@ struct ss_gzip_writer {
 enum ss_status ss_gzip_writer_open(struct ss_memory *memory, ss_gzip_output output, void *context,
 				   struct ss_gzip_writer **out, struct ss_error *err)
 {
-	struct ss_gzip_writer *writer = ss_memory_resize(memory, NULL, 0, sizeof(*writer));
+	struct ss_gzip_writer *writer = ss_memory_zeroed(memory, sizeof(*writer));
 
 	if (!writer)
 		return ss_fail_memory(err, "a compressor");
-	memset(writer, 0, sizeof(*writer));
 	writer->memory = memory;
 	writer->output = output;
 	writer->context = context;

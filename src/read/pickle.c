@@ -502,10 +502,9 @@ enum ss_status ss_pickle_read(struct ss_source *source, const struct ss_pickle_r
 	enum ss_status status;
 
 	*out = (struct ss_pickle_result){ 0 };
-	machine = ss_memory_resize(reader->memory, NULL, 0, sizeof(*machine));
+	machine = ss_memory_zeroed(reader->memory, sizeof(*machine));
 	if (!machine)
 		return ss_fail_memory(err, "the pickle");
-	memset(machine, 0, sizeof(*machine));
 	machine->source = source;
 	machine->reader = reader;
 	machine->memory = reader->memory;

@@ -124,11 +124,10 @@ static enum ss_status raw_read(struct ss_source *source, char *buffer, size_t ro
 
 static struct raw_source *raw_new(struct ss_memory *memory)
 {
-	struct raw_source *raw = ss_memory_resize(memory, NULL, 0, sizeof(*raw));
+	struct raw_source *raw = ss_memory_zeroed(memory, sizeof(*raw));
 
 	if (!raw)
 		return NULL;
-	memset(raw, 0, sizeof(*raw));
 	raw->source = (struct ss_source){ .memory = memory, .read = raw_read, .close = raw_close };
 	raw->fd = -1;
 	return raw;

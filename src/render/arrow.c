@@ -319,22 +319,12 @@ static bool arrow_schema_of(const struct ss_table *table, const struct ss_render
 
 void *ss_arrow_alloc(size_t count, size_t size)
 {
-	struct ss_memory outside;
-	void *block;
-
-	if (size && count > PTRDIFF_MAX / size)
-		return NULL;
-	ss_memory_init(&outside, 0);
-	block = ss_memory_resize(&outside, NULL, 0, count * size + 1);
-	return block ? memset(block, 0, count * size + 1) : NULL;
+	return size && count > PTRDIFF_MAX / size ? NULL : ss_memory_outside(count * size + 1);
 }
 
 void ss_arrow_free(void *block)
 {
-	struct ss_memory outside;
-
-	ss_memory_init(&outside, 0);
-	ss_memory_free(&outside, block, 0);
+	ss_memory_free_outside(block);
 }
 
 /* --- the batch: a struct array whose children are the columns of the table --------------------

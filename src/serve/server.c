@@ -417,17 +417,13 @@ static enum ss_status server_prepare(struct ss_server *server,
 enum ss_status ss_server_start(const struct ss_server_options *options, struct ss_server **out,
 			       struct ss_error *err)
 {
-	struct ss_memory outside;
-	struct ss_server *server;
+	struct ss_server *server = ss_memory_outside(sizeof(*server));
 	enum ss_status status;
 
-	ss_memory_init(&outside, 0);
-	server = ss_memory_resize(&outside, NULL, 0, sizeof(*server));
 	if (!server) {
 		close(options->listener.socket);
 		return ss_fail_memory(err, "the server");
 	}
-	memset(server, 0, sizeof(*server));
 	server->listener = options->listener;
 	ss_memory_init(&server->memory, 0);
 	status = server_prepare(server, options, err);
@@ -498,8 +494,6 @@ enum ss_status ss_server_run(struct ss_server *server, void (*body)(void *contex
 
 void ss_server_close(struct ss_server *server)
 {
-	struct ss_memory outside;
-
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon); /* closes its socket as well */
 	else
@@ -510,6 +504,5 @@ void ss_server_close(struct ss_server *server)
 	ss_workers_release(&server->workers);
 	ss_state_release(&server->state);
 	ss_connections_release(&server->connections);
-	ss_memory_init(&outside, 0);
-	ss_memory_free(&outside, server, 0);
+	ss_memory_free_outside(server);
 }

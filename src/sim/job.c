@@ -394,16 +394,12 @@ enum ss_status ss_sim_job_write(const struct ss_sim_job *job, uint32_t rank,
 				struct ss_error *err)
 {
 	size_t events = job->programs.events_max + 1;
-	struct rank_recording *at = ss_memory_resize(job->memory, NULL, 0, sizeof(*at));
-	uint64_t *correlations = ss_memory_resize(job->memory, NULL, 0,
-						  events * sizeof(*correlations));
-	uint8_t *streams = ss_memory_resize(job->memory, NULL, 0, events * sizeof(*streams));
+	struct rank_recording *at = ss_memory_zeroed(job->memory, sizeof(*at));
+	uint64_t *correlations = ss_memory_zeroed(job->memory, events * sizeof(*correlations));
+	uint8_t *streams = ss_memory_zeroed(job->memory, events * sizeof(*streams));
 	enum ss_status status;
 
 	if (at && correlations && streams) {
-		memset(at, 0, sizeof(*at));
-		memset(correlations, 0, events * sizeof(*correlations));
-		memset(streams, 0, events * sizeof(*streams));
 		at->recorder.record_correlations = correlations;
 		at->recorder.record_streams = streams;
 		status = rank_record(job, at, rank, sink, rows, err);

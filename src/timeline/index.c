@@ -218,10 +218,9 @@ enum ss_status ss_index_names(struct ss_timeline *timeline, uint32_t file,
 	if (!index)
 		return ss_fail_memory(err, "the index of the timeline");
 	bytes = ((size_t)index->trace->names.count + 1) * sizeof(*index->name_sums);
-	index->name_sums = ss_memory_resize(index->memory, NULL, 0, bytes);
+	index->name_sums = ss_memory_zeroed(index->memory, bytes);
 	if (!index->name_sums)
 		return ss_fail_memory(err, "the index of the timeline");
-	memset(index->name_sums, 0, bytes);
 	index_sum_names(&index->trace->slices, index->name_sums);
 	*out = index->name_sums;
 	return SS_OK;

@@ -303,10 +303,9 @@ static bool search_make_marks(const struct ss_search *search, struct ss_hits *ou
 
 	if (!bytes)
 		return true;
-	out->marks = ss_memory_resize(out->memory, NULL, 0, bytes);
+	out->marks = ss_memory_zeroed(out->memory, bytes);
 	if (!out->marks)
 		return false;
-	memset(out->marks, 0, bytes);
 	out->mark_count = search->pixels;
 	return true;
 }

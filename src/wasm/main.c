@@ -64,28 +64,17 @@ struct handle {
 /* Memory for the caller to fill; 0: no memory. */
 WASM_EXPORT(ss_wasm_alloc) void *ss_wasm_alloc(size_t bytes)
 {
-	struct ss_memory outside;
-
-	/* memory that the page owns counts for no session */
-	ss_memory_init(&outside, 0);
-	return ss_memory_resize(&outside, NULL, 0, bytes ? bytes : 1);
+	return ss_memory_outside(bytes ? bytes : 1);
 }
 
 WASM_EXPORT(ss_wasm_free) void ss_wasm_free(void *block)
 {
-	struct ss_memory outside;
-
-	ss_memory_init(&outside, 0);
-	ss_memory_free(&outside, block, 0);
+	ss_memory_free_outside(block);
 }
 
 WASM_EXPORT(ss_wasm_new) struct handle *ss_wasm_new(void)
 {
-	struct handle *handle = ss_wasm_alloc(sizeof(*handle));
-
-	if (handle)
-		memset(handle, 0, sizeof(*handle));
-	return handle;
+	return ss_wasm_alloc(sizeof(struct handle));
 }
 
 static int wasm_fail(struct handle *handle)

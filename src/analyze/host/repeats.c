@@ -127,11 +127,10 @@ static bool repeats_run_round(struct ss_repeats *repeats, struct repair_round *r
 	bool done = false;
 
 	round->pair = ss_memory_resize(repeats->memory, NULL, 0, pair_bytes);
-	round->seen = ss_memory_resize(repeats->memory, NULL, 0, bytes);
+	round->seen = ss_memory_zeroed(repeats->memory, bytes);
 	round->joined = ss_memory_resize(repeats->memory, NULL, 0, bytes);
 	if (round->pair && round->seen && round->joined &&
 	    ss_records_init(&round->pairs, repeats->memory, sizeof(struct symbol_pair))) {
-		memset(round->seen, 0, bytes);
 		memset(round->joined, 0, bytes);
 		done = repeats_count_pairs(repeats, round);
 	}

@@ -145,9 +145,8 @@ enum ss_status ss_launched_init(struct ss_launched *works, const struct ss_trace
 				       .memory = memory,
 				       .row_count = trace->device_from };
 	bytes = ((size_t)works->row_count + 1) * sizeof(*works->of_call);
-	works->of_call = ss_memory_resize(memory, NULL, 0, bytes);
+	works->of_call = ss_memory_zeroed(memory, bytes);
 	if (works->of_call) {
-		memset(works->of_call, 0, bytes);
 		if (launched_find_works(works) && launched_find_order(works) &&
 		    launched_mark_late(works))
 			return SS_OK;

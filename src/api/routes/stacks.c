@@ -142,10 +142,9 @@ static enum ss_status stacks_answer(const struct ss_viewer_request *asked, struc
 	if (stacks.line == SS_NO_ID)
 		return ss_fail(err, SS_ERR_MISSING, "nothing was allocated at '%.120s'", line);
 	bytes = (size_t)stacks.opened->snapshot.stacks.count * sizeof(*stacks.sums);
-	stacks.sums = ss_memory_resize(stacks.opened->history.memory, NULL, 0, bytes);
+	stacks.sums = ss_memory_zeroed(stacks.opened->history.memory, bytes);
 	if (!stacks.sums)
 		return ss_fail_memory(err, "the stacks");
-	memset(stacks.sums, 0, bytes);
 	status = stacks_write(&stacks, line, &out->body, err);
 	ss_memory_free(stacks.opened->history.memory, stacks.sums, bytes);
 	return status;

@@ -33,13 +33,10 @@ static enum ss_status redactor_keep_class(struct ss_redactor *redactor, const ch
 enum ss_status ss_redactor_new(const unsigned char *key, const char *keep, struct ss_redactor **out,
 			       struct ss_error *err)
 {
-	struct ss_memory outside;
-	struct ss_redactor *redactor;
+	struct ss_redactor *redactor = ss_memory_outside(sizeof(*redactor));
 	enum ss_status status;
 
-	ss_memory_init(&outside, 0);
 	*out = NULL;
-	redactor = ss_memory_resize(&outside, NULL, 0, sizeof(*redactor));
 	if (!redactor)
 		return ss_fail_memory(err, "the list of changes");
 	status = ss_redact_open(redactor, key, err);
@@ -58,13 +55,10 @@ enum ss_status ss_redactor_new(const unsigned char *key, const char *keep, struc
 
 void ss_redactor_free(struct ss_redactor *redactor)
 {
-	struct ss_memory outside;
-
 	if (!redactor)
 		return;
-	ss_memory_init(&outside, 0);
 	ss_redact_close(redactor);
-	ss_memory_free(&outside, redactor, 0);
+	ss_memory_free_outside(redactor);
 }
 
 /* --- what was changed ------------------------------------------------------------------ */

@@ -356,10 +356,9 @@ static enum ss_status allocator_thrash_look_memory(struct ss_rule_memory_context
 
 	if (!context->retained->rounds.has_steps)
 		return SS_OK;
-	thrash.empties = ss_memory_resize(memory, NULL, 0, stacks);
+	thrash.empties = ss_memory_zeroed(memory, stacks);
 	if (!thrash.empties)
 		return ss_fail_memory(err, "who gave memory back");
-	memset(thrash.empties, 0, stacks);
 	thrash_count_steps(&thrash);
 	ss_memory_free(memory, thrash.empties, stacks);
 	/* what the last step released may be allocated again after the recording */

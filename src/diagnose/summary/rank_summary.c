@@ -298,10 +298,9 @@ static enum ss_status wide_rank_finish(struct wide_rank *wide, struct ss_memory 
 	    !findings_are_sound(findings, &wide->graph))
 		return ss_fail(err, SS_ERR_FORMAT, "its findings contradict themselves");
 	SS_TRY(ss_starts_restore(&wide->graph, err));
-	findings->owner = ss_memory_resize(memory, NULL, 0, tasks);
+	findings->owner = ss_memory_zeroed(memory, tasks);
 	if (!findings->owner)
 		return ss_fail_memory(err, "a digest");
-	memset(findings->owner, 0, tasks);
 	ss_replay_graph_find_delays(&wide->graph);
 	return SS_OK;
 }

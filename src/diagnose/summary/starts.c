@@ -22,12 +22,7 @@ struct task_walk {
 
 static void *task_walk_alloc(struct task_walk *walk, size_t item_bytes)
 {
-	size_t bytes = ((size_t)walk->graph->task_count + 1) * item_bytes;
-	void *items = ss_memory_resize(walk->memory, NULL, 0, bytes);
-
-	if (items)
-		memset(items, 0, bytes);
-	return items;
+	return ss_memory_zeroed(walk->memory, ((size_t)walk->graph->task_count + 1) * item_bytes);
 }
 
 static void task_walk_end(struct task_walk *walk)

@@ -551,10 +551,9 @@ enum ss_status ss_find_choose_packs(struct ss_paths *paths, struct ss_memory *me
 		packs += ss_find_is_pack(paths->items[i].path);
 	if (!packs || packs == count)
 		return SS_OK;
-	dropped = ss_memory_resize(memory, NULL, 0, count);
+	dropped = ss_memory_zeroed(memory, count);
 	if (!dropped)
 		return ss_fail_memory(err, "the list of files");
-	memset(dropped, 0, count);
 	for (uint32_t i = 0; status == SS_OK && i < count; i++)
 		if (ss_find_is_pack(paths->items[i].path))
 			status = choice_mark_pack(paths, i, dropped, memory, out, err);

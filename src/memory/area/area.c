@@ -233,11 +233,10 @@ static bool area_allocate(struct ss_area *area, uint32_t runs)
 	area->parts = ss_memory_resize(area->memory, NULL, 0,
 				       ((size_t)runs + 1) * area->series_count *
 					       sizeof(*area->parts));
-	area->of = ss_memory_resize(area->memory, NULL, 0, (size_t)area->state_count + 1);
+	area->of = ss_memory_zeroed(area->memory, (size_t)area->state_count + 1);
 	area->capacity = runs;
 	if (!area->runs || !area->parts || !area->of)
 		return false;
-	memset(area->of, 0, (size_t)area->state_count + 1);
 	return true;
 }
 
@@ -252,11 +251,10 @@ static enum ss_status area_make_of_device(struct area_making *making, struct ss_
 			: area->group == SS_AREA_STACK  ? area->opened->snapshot.stacks.count
 							: area->opened->spots.texts.count;
 	bytes = ((size_t)making->count + 1) * sizeof(*making->holders);
-	making->holders = ss_memory_resize(memory, NULL, 0, bytes);
+	making->holders = ss_memory_zeroed(memory, bytes);
 	making->series = ss_memory_resize(memory, NULL, 0, (size_t)making->count + 1);
 	whole = making->holders && making->series;
 	if (whole) {
-		memset(making->holders, 0, bytes);
 		area_measure_holders(making);
 		area_choose_series(making);
 		whole = area_allocate(area, (area->state_count + AREA_RUN - 1) / AREA_RUN);

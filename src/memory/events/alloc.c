@@ -66,10 +66,9 @@ bool ss_allocs_pair(const struct ss_pools *pools, uint32_t *pair, bool *has_addr
 	while (slots.count < (size_t)made * 2)
 		slots.count *= 2;
 	bytes = slots.count * sizeof(*slots.items);
-	slots.items = ss_memory_resize(pools->memory, NULL, 0, bytes);
+	slots.items = ss_memory_zeroed(pools->memory, bytes);
 	if (!slots.items)
 		return false;
-	memset(slots.items, 0, bytes);
 	*has_addresses = false;
 	for (uint32_t i = 0; i < events->count; i++) {
 		pair[i] = SS_NO_ROW;

@@ -268,12 +268,11 @@ enum ss_block_layout_answer ss_block_layout_remove(struct ss_block_layout *layou
 bool ss_block_layout_sum(const struct ss_block_layout *layout, struct ss_block_layout_free *out)
 {
 	size_t bytes = ((size_t)layout->next_segment + 1) * sizeof(uint8_t);
-	uint8_t *in_use = ss_memory_resize(layout->memory, NULL, 0, bytes);
+	uint8_t *in_use = ss_memory_zeroed(layout->memory, bytes);
 
 	*out = (struct ss_block_layout_free){ 0 };
 	if (!in_use)
 		return false;
-	memset(in_use, 0, bytes);
 	for (uint32_t i = 0; i < layout->count; i++)
 		if (layout->blocks[i].is_used && layout->blocks[i].state != SS_BLOCK_INACTIVE)
 			in_use[layout->blocks[i].segment] = 1;

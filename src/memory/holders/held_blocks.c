@@ -154,10 +154,9 @@ bool ss_holders_init(struct ss_holders *tally, struct ss_memory *memory, uint32_
 	size_t bytes = ((size_t)count + 1) * sizeof(*tally->rows);
 
 	*tally = (struct ss_holders){ .memory = memory, .count = count, .capacity = count };
-	tally->rows = ss_memory_resize(memory, NULL, 0, bytes);
+	tally->rows = ss_memory_zeroed(memory, bytes);
 	if (!tally->rows)
 		return false;
-	memset(tally->rows, 0, bytes);
 	for (uint32_t i = 0; i < count; i++)
 		tally->rows[i].id = i;
 	return true;

@@ -38,12 +38,11 @@ static int64_t leaked_before(const struct ss_retained *retained, const struct ss
 			     const struct ss_snapshot_places *spots)
 {
 	size_t count = (size_t)spots->texts.count + 1;
-	uint8_t *leaks = ss_memory_resize(held->memory, NULL, 0, count);
+	uint8_t *leaks = ss_memory_zeroed(held->memory, count);
 	int64_t bytes = 0;
 
 	if (!leaks)
 		return -1;
-	memset(leaks, 0, count);
 	for (uint32_t i = 0; i < retained->count && retained->lines[i].leak_steps; i++)
 		leaks[retained->lines[i].line] = 1;
 	for (uint32_t i = 0; i < held->count; i++) {

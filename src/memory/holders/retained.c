@@ -150,11 +150,10 @@ static bool sum_lines(struct ss_retained *retained, const struct ss_snapshot_sub
 		      const struct ss_device_memory *device)
 {
 	size_t bytes = (size_t)subject->snapshot->stacks.count * sizeof(struct stack_sums);
-	struct stack_sums *stacks = ss_memory_resize(retained->memory, NULL, 0, bytes);
+	struct stack_sums *stacks = ss_memory_zeroed(retained->memory, bytes);
 
 	if (!stacks)
 		return false;
-	memset(stacks, 0, bytes);
 	sum_stacks(subject, device, retained, stacks);
 	for (uint32_t i = 0; i < retained->count; i++)
 		retained->lines[i].line = i;

@@ -61,11 +61,10 @@ static enum ss_status root_read_segments(struct ss_snapshot_reader *reader,
 {
 	struct ss_snapshot *out = reader->out;
 	uint32_t kept = 0;
-	uint8_t *taken = ss_memory_resize(out->memory, NULL, 0, (size_t)out->segment_count + 1);
+	uint8_t *taken = ss_memory_zeroed(out->memory, (size_t)out->segment_count + 1);
 
 	if (!taken)
 		return ss_fail_memory(err, "the segments");
-	memset(taken, 0, (size_t)out->segment_count + 1);
 	root_take_segments(reader, root->kind == SS_PICKLE_LIST ? root : &reader->segments, false,
 			   taken);
 	root_take_segments(reader, &reader->host_segments, true, taken);

@@ -235,10 +235,8 @@ static enum ss_status turns_open_ranks(struct run_turns *turns, struct ss_error 
 	const struct ss_sim_plan *plan = turns->outcome->plan;
 	struct ss_memory *memory = turns->outcome->memory;
 
-	turns->ranks = ss_memory_resize(memory, NULL, 0, plan->rank_count * sizeof(*turns->ranks));
+	turns->ranks = ss_memory_zeroed(memory, plan->rank_count * sizeof(*turns->ranks));
 	turns->queue = ss_memory_resize(memory, NULL, 0, plan->rank_count * sizeof(*turns->queue));
-	if (turns->ranks)
-		memset(turns->ranks, 0, plan->rank_count * sizeof(*turns->ranks));
 	if (!turns->ranks || !turns->queue)
 		return ss_fail_memory(err, "the ranks of a simulated job");
 	for (uint32_t i = 0; i < plan->rank_count; i++) {
@@ -258,20 +256,17 @@ enum ss_status ss_sim_outcome_open(struct ss_sim_outcome *outcome,
 	struct run_turns turns = { .outcome = outcome,
 				   .programs = programs,
 				   .with_details = with_details };
-	size_t span_bytes = (size_t)plan->rank_count * plan->step_count * sizeof(*outcome->spans);
+	size_t spans = (size_t)plan->rank_count * plan->step_count;
 	enum ss_status status;
 
 	*outcome = (struct ss_sim_outcome){ .plan = plan,
 					    .memory = memory,
 					    .channel_count = ss_sim_channel_count(plan) };
-	outcome->channels = ss_memory_resize(memory, NULL, 0,
+	outcome->channels = ss_memory_zeroed(memory,
 					     outcome->channel_count * sizeof(*outcome->channels));
-	outcome->spans = ss_memory_resize(memory, NULL, 0, span_bytes);
-	if (outcome->channels)
-		memset(outcome->channels, 0, outcome->channel_count * sizeof(*outcome->channels));
+	outcome->spans = ss_memory_zeroed(memory, spans * sizeof(*outcome->spans));
 	if (!outcome->channels || !outcome->spans)
 		return ss_fail_memory(err, "the ranks of a simulated job");
-	memset(outcome->spans, 0, span_bytes);
 	status = turns_open_ranks(&turns, err);
 	if (status == SS_OK)
 		status = turns_run(&turns, err);

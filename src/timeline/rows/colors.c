@@ -123,11 +123,10 @@ enum ss_status ss_colors_init(struct ss_colors *colors, const struct ss_trace *t
 		has = trace->name_flags[i] & OPTIMIZER_FLAGS;
 	if (!has)
 		return SS_OK;
-	colors->in_optimizer = ss_memory_resize(memory, NULL, 0, bytes);
+	colors->in_optimizer = ss_memory_zeroed(memory, bytes);
 	if (!colors->in_optimizer)
 		return ss_fail_memory(err, "the colours");
 	colors->row_count = trace->device_from;
-	memset(colors->in_optimizer, 0, bytes);
 	colors_mark_optimizer(trace, colors->row_count, colors->in_optimizer);
 	return SS_OK;
 }

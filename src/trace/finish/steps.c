@@ -302,10 +302,9 @@ static enum ss_status drop_lost_steps(struct ss_trace *trace, struct step_ranges
 
 	if (!ss_quality_is_cut(&trace->quality) || *kept < 2)
 		return SS_OK;
-	counts = ss_memory_resize(trace->memory, NULL, 0, bytes);
+	counts = ss_memory_zeroed(trace->memory, bytes);
 	if (!counts)
 		return ss_fail_memory(err, "the steps");
-	memset(counts, 0, bytes);
 	count_parts(trace, ranges, counts);
 	for (uint32_t i = 0; i < *kept; i++)
 		for (int part = 0; part < PARTS; part++)
