@@ -8,6 +8,7 @@
 
 #include "base/sort.h"
 #include "diagnose/evidence/checkpoints_and_logging.h"
+#include "diagnose/evidence/cpu_rows.h"
 
 struct code_place_key {
 	uint32_t name, line;
@@ -155,16 +156,13 @@ static void code_site_enter(const struct ss_code_pieces *pieces, uint32_t row,
 	site->row = row;
 }
 
-/* Most rows lie in the row that the last one lies in, whose sites are known. */
-static struct ss_code_site code_site_of(struct ss_code_pieces *pieces, uint32_t row)
+/* The sites of a row whose parent is not remembered. */
+static struct ss_code_site code_site_climb(struct ss_code_pieces *pieces, uint32_t row)
 {
 	const struct ss_slices *slices = &pieces->trace->slices;
-	struct ss_code_site site = pieces->known[row % SITES_KNOWN];
+	struct ss_code_site site = { SS_NO_ROW, SS_NO_ROW, SS_NO_ROW };
 	uint32_t rows[DEPTH_MAX], depth = 0;
 
-	if (site.row == row)
-		return site;
-	site = (struct ss_code_site){ SS_NO_ROW, SS_NO_ROW, SS_NO_ROW };
 	for (; row != SS_NO_ROW && depth < DEPTH_MAX; row = slices->parent[row]) {
 		if (pieces->known[row % SITES_KNOWN].row == row) {
 			site = pieces->known[row % SITES_KNOWN];
@@ -179,6 +177,23 @@ static struct ss_code_site code_site_of(struct ss_code_pieces *pieces, uint32_t 
 	return site;
 }
 
+/* Most rows lie in a row whose sites are known. */
+static struct ss_code_site code_site_of(struct ss_code_pieces *pieces, uint32_t row)
+{
+	struct ss_code_site *known = &pieces->known[row % SITES_KNOWN], site;
+	uint32_t parent;
+
+	if (known->row == row)
+		return *known;
+	parent = row == SS_NO_ROW ? SS_NO_ROW : pieces->trace->slices.parent[row];
+	if (parent == SS_NO_ROW || pieces->known[parent % SITES_KNOWN].row != parent)
+		return code_site_climb(pieces, row);
+	site = pieces->known[parent % SITES_KNOWN];
+	code_site_enter(pieces, row, &site);
+	*known = site;
+	return site;
+}
+
 void ss_code_pieces_end(struct ss_code_pieces *pieces)
 {
 	if (pieces->site != SS_NO_ROW)
@@ -187,7 +202,7 @@ void ss_code_pieces_end(struct ss_code_pieces *pieces)
 	pieces->site_ns = 0;
 }
 
-void ss_code_pieces_add(void *context, uint32_t row, int64_t from_ns, int64_t to_ns)
+static void code_pieces_add_piece(void *context, uint32_t row, int64_t from_ns, int64_t to_ns)
 {
 	struct ss_code_pieces *pieces = context;
 	struct ss_code_site site = code_site_of(pieces, row);
@@ -197,4 +212,20 @@ void ss_code_pieces_add(void *context, uint32_t row, int64_t from_ns, int64_t to
 		ss_code_pieces_end(pieces);
 	pieces->site = best;
 	pieces->site_ns = ss_ns_sum(pieces->site_ns, to_ns - from_ns);
+}
+
+/* All that an operator of ATen calls has its site. */
+static uint32_t code_pieces_whole(void *context, uint32_t row)
+{
+	struct ss_code_pieces *pieces = context;
+	uint32_t op = code_site_of(pieces, row).op;
+
+	return op != SS_NO_ROW && code_name_of(pieces, op) == CODE_NAME_ATEN ? op : SS_NO_ROW;
+}
+
+void ss_code_pieces_add(struct ss_code_pieces *pieces, uint32_t track, struct ss_interval stretch)
+{
+	ss_cpu_visit_time(pieces->trace, track, stretch,
+			  &(struct ss_cpu_visitor){ code_pieces_add_piece, code_pieces_whole,
+						    pieces });
 }

@@ -66,8 +66,8 @@ SS_MUST_USE
 enum ss_status ss_code_pieces_init(struct ss_code_pieces *pieces, struct ss_code_places *sites,
 				   struct ss_error *err);
 
-/* For ss_cpu_visit_time(). */
-void ss_code_pieces_add(void *context, uint32_t row, int64_t from_ns, int64_t to_ns);
+/* Adds a stretch of a thread. */
+void ss_code_pieces_add(struct ss_code_pieces *pieces, uint32_t track, struct ss_interval stretch);
 
 /* After the last piece. */
 void ss_code_pieces_end(struct ss_code_pieces *pieces);

@@ -58,11 +58,10 @@ uint32_t ss_cpu_outer_call(const struct ss_trace *trace, uint32_t row)
 
 /* --- time of a thread ----------------------------------------------------------------- */
 
-/* The innermost row of the thread that is open at the moment, or SS_NO_ROW. */
-static uint32_t thread_row_at(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
+/* The innermost row that is open at the moment; `row` is the first that starts after it. */
+static uint32_t thread_row_before(const struct ss_trace *trace, uint32_t track, uint32_t row,
+				  int64_t moment_ns)
 {
-	uint32_t row = ss_cpu_row_after(trace, track, moment_ns + 1);
-
 	/* rows of a thread are nested: open rows contain the last one that began */
 	row = row > trace->tracks[track].first_row ? row - 1 : SS_NO_ROW;
 	for (uint32_t tries = 0; tries < SS_OUTWARD_MAX; tries++) {
@@ -73,29 +72,63 @@ static uint32_t thread_row_at(const struct ss_trace *trace, uint32_t track, int6
 	return SS_NO_ROW;
 }
 
+/*
+ * The row behind all that start in `whole`, which is open around `open`, before a moment;
+ * SS_NO_ROW: one of them outlasts it. `next` is the first that starts after `open`.
+ */
+static uint32_t whole_row_end(const struct ss_trace *trace, uint32_t whole, uint32_t open,
+			      uint32_t next, int64_t limit_ns)
+{
+	const struct ss_slices *slices = &trace->slices;
+	const struct ss_track *track = &trace->tracks[slices->track[whole]];
+	uint32_t last = track->first_row + track->row_count;
+	int64_t end_ns = ss_slice_end(slices, whole);
+
+	for (; open != whole && open != SS_NO_ROW; open = slices->parent[open])
+		if (ss_slice_end(slices, open) > end_ns)
+			return SS_NO_ROW;
+	limit_ns = limit_ns < end_ns ? limit_ns : end_ns;
+	for (; next < last && slices->start_ns[next] < limit_ns; next++)
+		if (ss_slice_end(slices, next) > end_ns)
+			return SS_NO_ROW;
+	return next;
+}
+
 void ss_cpu_visit_time(const struct ss_trace *trace, uint32_t track, struct ss_interval stretch,
-		       ss_cpu_time_sink sink, void *context)
+		       const struct ss_cpu_visitor *visitor)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t end = trace->tracks[track].first_row + trace->tracks[track].row_count;
-	uint32_t open = thread_row_at(trace, track, stretch.start_ns);
 	uint32_t row = ss_cpu_row_after(trace, track, stretch.start_ns + 1);
+	uint32_t open = thread_row_before(trace, track, row, stretch.start_ns);
 	int64_t now_ns = stretch.start_ns;
 
 	for (; now_ns < stretch.end_ns; row++) {
-		bool is_last = row >= end || slices->start_ns[row] >= stretch.end_ns;
-		int64_t until_ns = is_last ? stretch.end_ns : slices->start_ns[row];
+		uint32_t whole = visitor->whole && open != SS_NO_ROW
+					 ? visitor->whole(visitor->context, open)
+					 : SS_NO_ROW;
+		uint32_t behind = whole == SS_NO_ROW
+					  ? SS_NO_ROW
+					  : whole_row_end(trace, whole, open, row, stretch.end_ns);
+		bool is_last;
+		int64_t until_ns;
 
+		if (behind != SS_NO_ROW) {
+			open = whole;
+			row = behind;
+		}
+		is_last = row >= end || slices->start_ns[row] >= stretch.end_ns;
+		until_ns = is_last ? stretch.end_ns : slices->start_ns[row];
 		while (open != SS_NO_ROW && ss_slice_end(slices, open) <= until_ns) {
 			int64_t end_ns = ss_slice_end(slices, open);
 
 			if (end_ns > now_ns)
-				sink(context, open, now_ns, end_ns);
+				visitor->add(visitor->context, open, now_ns, end_ns);
 			now_ns = end_ns > now_ns ? end_ns : now_ns;
 			open = slices->parent[open];
 		}
 		if (until_ns > now_ns)
-			sink(context, open, now_ns, until_ns);
+			visitor->add(visitor->context, open, now_ns, until_ns);
 		now_ns = until_ns;
 		if (is_last)
 			break;
@@ -119,9 +152,10 @@ uint32_t ss_cpu_function(const struct ss_phases *phases, uint32_t track, struct 
 	const struct ss_trace *trace = phases->trace;
 	const struct ss_slices *slices = &trace->slices;
 	int64_t length_ns = stretch.end_ns - stretch.start_ns;
-	uint32_t row = thread_row_at(trace, track, stretch.start_ns + length_ns / 2);
-	uint32_t whole = SS_NO_ROW;
+	int64_t middle_ns = stretch.start_ns + length_ns / 2;
+	uint32_t row = ss_cpu_row_after(trace, track, middle_ns + 1), whole = SS_NO_ROW;
 
+	row = thread_row_before(trace, track, row, middle_ns);
 	for (; row != SS_NO_ROW; row = slices->parent[row]) {
 		if (slices->start_ns[row] < stretch.start_ns - length_ns / OUTSIDE ||
 		    ss_slice_end(slices, row) > stretch.end_ns + length_ns / OUTSIDE)

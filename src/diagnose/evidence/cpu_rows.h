@@ -28,12 +28,21 @@ static inline bool ss_cpu_row_is_named(const struct ss_trace *trace, uint32_t ro
 	       trace->slices.kind[row] == SS_KIND_ANNOTATION;
 }
 
-/* Receives the innermost row that was open between two moments; SS_NO_ROW: none was. */
-typedef void (*ss_cpu_time_sink)(void *context, uint32_t row, int64_t from_ns, int64_t to_ns);
+/* Visits the time of a thread. */
+struct ss_cpu_visitor {
+	/* Receives the innermost row that was open between two moments; SS_NO_ROW: none was. */
+	void (*add)(void *context, uint32_t row, int64_t from_ns, int64_t to_ns);
+	/* The row around this one whose rows count as it does, or SS_NO_ROW. NULL: none do. */
+	uint32_t (*whole)(void *context, uint32_t row);
+	void *context;
+};
 
-/* Reports each piece of a stretch of a thread, in order of time; they sum to the stretch. */
+/*
+ * Reports each piece of a stretch of a thread, in order of time; they sum to the stretch. Pieces of
+ * rows within a whole one can be reported as one piece of it.
+ */
 void ss_cpu_visit_time(const struct ss_trace *trace, uint32_t track, struct ss_interval stretch,
-		       ss_cpu_time_sink sink, void *context);
+		       const struct ss_cpu_visitor *visitor);
 
 /*
  * The function or range that fills a stretch of a thread: the outermost one around its middle that

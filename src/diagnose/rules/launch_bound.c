@@ -137,6 +137,14 @@ struct launches {
 	uint32_t late_count; /* launches, without those after a pause */
 	int64_t count, total_ns, pause_ns;
 	struct tiny_kernels tiny;
+	struct launch_stretch *stretches; /* that end with a late launch */
+	uint32_t stretch_count, stretch_capacity;
+};
+
+/* A stretch of a thread: tasks from..to, of which the last is a launch. */
+struct launch_stretch {
+	uint32_t from, to;
+	int64_t work_ns; /* that could be claimed */
 };
 
 static void launch_add_late(struct launches *launches, uint32_t launch, int64_t idle_ns)
@@ -189,12 +197,6 @@ static void launches_find_late(struct launches *launches, const struct ss_idle *
 }
 
 /* --- stretches of threads ------------------------------------------------------------- */
-
-/* A stretch of a thread: tasks from..to, of which the last is a launch. */
-struct launch_stretch {
-	uint32_t from, to;
-	int64_t work_ns; /* that could be claimed */
-};
 
 static bool launch_is_claimable(const struct launches *launches, uint32_t index)
 {
@@ -250,8 +252,8 @@ static void launch_claim(struct launches *launches, const struct launch_stretch 
 	/* the end of the stretch is what the device waited for */
 	if (end_ns - idle_ns > start_ns)
 		start_ns = end_ns - idle_ns;
-	ss_cpu_visit_time(launches->trace, last->track, (struct ss_interval){ start_ns, end_ns },
-			  ss_code_pieces_add, &launches->pieces);
+	ss_code_pieces_add(&launches->pieces, last->track,
+			   (struct ss_interval){ start_ns, end_ns });
 }
 
 /* Whether a function that does something else fills the stretch: unexplained-time names it. */
@@ -266,32 +268,26 @@ static bool launch_pause_is_function(const struct launches *launches,
 	       SS_NO_ROW;
 }
 
-/* Notes a stretch that ends with a late launch; in the second pass, claims it. */
-static void launch_end_stretch(struct launches *launches, const struct launch_stretch *stretch,
-			       bool claims)
+/* Keeps a stretch if it ends with a late launch. */
+static void launch_add_stretch(struct launches *launches, const struct launch_stretch *stretch)
 {
 	const struct ss_task *last = &launches->graph->tasks[stretch->to];
 	bool is_pause = stretch->work_ns >= PAUSE_NS;
-	int64_t idle_ns = launch_idle_ns(launches, last->row);
 
-	if ((!idle_ns && !launches->tiny.is_merged[last->row]) || last->step == SS_NO_STEP ||
-	    !stretch->work_ns)
+	if (last->step == SS_NO_STEP || !stretch->work_ns ||
+	    (!launch_idle_ns(launches, last->row) && !launches->tiny.is_merged[last->row]))
 		return;
-	if (!claims) {
-		launches->paused[last->step] |= is_pause;
-		launches->late_count += !is_pause;
-	} else if (!is_pause ||
-		   /* other threads only run operators: a pause there is missing data */
-		   (launches->with_pauses && last->track == launches->graph->main &&
-		    !launch_pause_is_function(launches, stretch))) {
-		if (is_pause)
-			launches->pause_ns = ss_ns_sum(launches->pause_ns, idle_ns);
-		launch_claim(launches, stretch);
-	}
+	launches->paused[last->step] |= is_pause;
+	launches->late_count += !is_pause;
+	if (SS_GROW(launches->context->memory, launches->stretches, launches->stretch_capacity,
+		    launches->stretch_count))
+		launches->stretches[launches->stretch_count++] = *stretch;
+	else
+		launches->context->failed = true;
 }
 
-/* Visits all threads, launch by launch; the tasks of a thread are in order of time. */
-static void launches_walk(struct launches *launches, bool claims)
+/* Finds the stretches of all threads; the tasks of a thread are in order of time. */
+static void launches_find_stretches(struct launches *launches)
 {
 	const struct ss_graph *graph = launches->graph;
 	struct launch_stretch stretch = { 0 };
@@ -309,8 +305,26 @@ static void launches_walk(struct launches *launches, bool claims)
 		if (task->kind != SS_TASK_LAUNCH ||
 		    ss_bitmap_find(&launches->starts, task->row) == SS_NO_ROW)
 			continue;
-		launch_end_stretch(launches, &stretch, claims);
+		launch_add_stretch(launches, &stretch);
 		stretch = (struct launch_stretch){ .from = i + 1 };
+	}
+}
+
+static void launches_claim(struct launches *launches)
+{
+	for (uint32_t i = 0; i < launches->stretch_count; i++) {
+		const struct launch_stretch *stretch = &launches->stretches[i];
+		const struct ss_task *last = &launches->graph->tasks[stretch->to];
+		bool is_pause = stretch->work_ns >= PAUSE_NS;
+
+		/* other threads only run operators: a pause there is missing data */
+		if (is_pause && (!launches->with_pauses || last->track != launches->graph->main ||
+				 launch_pause_is_function(launches, stretch)))
+			continue;
+		if (is_pause)
+			launches->pause_ns = ss_ns_sum(launches->pause_ns,
+						       launch_idle_ns(launches, last->row));
+		launch_claim(launches, stretch);
 	}
 }
 
@@ -371,14 +385,14 @@ static enum ss_status launches_find(struct launches *launches, struct ss_error *
 		return ss_fail_memory(err, "late launches");
 	launches_find_late(launches, idle);
 	SS_TRY(tiny_kernels_claim(&launches->tiny, launches->context, err));
-	launches_walk(launches, false);
+	launches_find_stretches(launches);
 	for (uint32_t i = 0; i < steps; i++)
 		paused += launches->paused[i];
 	/* a single step does not show whether pauses recur */
 	launches->with_pauses = steps >= 2 && 4 * (uint64_t)paused >= 3 * (uint64_t)steps;
 	if (steps < 2 && launches->late_count < LATE_MIN)
 		return SS_OK;
-	launches_walk(launches, true);
+	launches_claim(launches);
 	ss_code_pieces_end(&launches->pieces);
 	if (launches->count || launches->tiny.count)
 		launches_report(launches);
@@ -394,6 +408,7 @@ static enum ss_status launch_bound_look(struct ss_rule_context *context, struct 
 
 	status = launches_find(&launches, err);
 	ss_bitmap_release(&launches.starts);
+	SS_FREE(context->memory, launches.stretches, launches.stretch_capacity);
 	return status;
 }
 

@@ -110,7 +110,8 @@ static void rest_add_stretch(struct unexplained_rest *rest, uint32_t track,
 		rest->sums[UNSEEN_NS] = ss_ns_sum(rest->sums[UNSEEN_NS], ns);
 		return;
 	}
-	ss_cpu_visit_time(rest->trace, track, stretch, rest_add_moment, rest);
+	ss_cpu_visit_time(rest->trace, track, stretch,
+			  &(struct ss_cpu_visitor){ .add = rest_add_moment, .context = rest });
 }
 
 /* Adds the parts of the stretch that no rule claims; call it in order of time. */

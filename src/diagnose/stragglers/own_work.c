@@ -113,7 +113,8 @@ enum ss_status ss_straggler_collect_functions(struct ss_rule_context *look, stru
 	SS_TRY(ss_code_places_make(&finder.whole, look, err));
 	for (uint32_t i = 0; i < look->steps->count; i++)
 		ss_cpu_visit_time(look->trace, look->graph->main, look->steps->items[i],
-				  add_function_time, &finder);
+				  &(struct ss_cpu_visitor){ .add = add_function_time,
+							    .context = &finder });
 	add_longest_functions(&finder, finder.sites, false);
 	add_longest_functions(&finder, finder.whole, true);
 	return SS_OK;
