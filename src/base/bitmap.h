@@ -44,6 +44,11 @@ static inline uint32_t ss_bit_count(uint64_t bits)
 #endif
 }
 
+static inline bool ss_bitmap_has(const struct ss_bitmap *set, uint32_t row)
+{
+	return row < set->row_count && (set->bits[row / 64] >> (row % 64) & 1);
+}
+
 /* The number of a row among those in the set, or UINT32_MAX if it is not in it. */
 static inline uint32_t ss_bitmap_find(const struct ss_bitmap *set, uint32_t row)
 {

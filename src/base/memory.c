@@ -151,11 +151,12 @@ static size_t grown_capacity(size_t capacity, size_t count)
 bool ss_memory_reserve(struct ss_memory *memory, void **items, uint32_t *capacity, size_t count,
 		       size_t item_bytes)
 {
-	size_t wanted = grown_capacity(*capacity, count);
+	size_t wanted;
 	void *moved;
 
 	if (count <= *capacity)
 		return true;
+	wanted = grown_capacity(*capacity, count);
 	if (!wanted)
 		return false;
 	moved = ss_memory_resize(memory, *items, *capacity * item_bytes, wanted * item_bytes);

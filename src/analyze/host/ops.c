@@ -75,9 +75,15 @@ static uint32_t ops_still_open(struct ss_ops *ops, uint32_t *further, uint32_t o
 	return found;
 }
 
+/* More flags, while children are counted. */
+enum {
+	HAS_CHILD = 1 << 6,
+	HAS_MORE = 1 << 7,
+};
+
 /*
- * Finds the innermost operator around the start of each row. A range or frame in between may
- * have outlived the operator in which it began.
+ * Finds the innermost operator around the start of each row, and counts the operators within each.
+ * A range or frame in between may have outlived the operator in which it began.
  */
 static bool ops_find_owners(struct ss_ops *ops)
 {
@@ -89,50 +95,44 @@ static bool ops_find_owners(struct ss_ops *ops)
 
 		if (parent != SS_NO_ROW)
 			owner = slices->kind[parent] == SS_KIND_OP ? parent : ops->owner[parent];
-		ops->owner[row] = ops_still_open(ops, further, owner, slices->start_ns[row]);
-		if (slices->kind[row] == SS_KIND_OP)
-			ops_adopt_calls(ops, row);
+		if (owner != SS_NO_ROW && ss_slice_end(slices, owner) <= slices->start_ns[row])
+			owner = ops_still_open(ops, further, owner, slices->start_ns[row]);
+		ops->owner[row] = owner;
+		if (slices->kind[row] != SS_KIND_OP)
+			continue;
+		if (owner != SS_NO_ROW)
+			ops->flags[owner] |= ops->flags[owner] & HAS_CHILD ? HAS_MORE : HAS_CHILD;
+		ops_adopt_calls(ops, row);
 	}
 	SS_FREE(ops->memory, further, (size_t)ops->row_count + 1);
 	return further != NULL;
 }
 
-/* More flags, while children are counted. */
-enum {
-	HAS_CHILD = 1 << 6,
-	HAS_MORE = 1 << 7,
-};
+/* Whether an operator is the only child of one with its name. */
+static bool op_is_part(const struct ss_ops *ops, uint32_t op)
+{
+	const uint32_t *names = ops->trace->slices.name;
+	uint32_t owner = ops->owner[op];
 
-/*
- * Marks only children with the name of their parent, then moves what belongs to them to the
- * parent.
- */
+	return owner != SS_NO_ROW && !(ops->flags[owner] & HAS_MORE) && names[op] == names[owner];
+}
+
+/* Marks operators that are part of their parent, and moves what belongs to them to the parent. */
 static void ops_merge_only_children(struct ss_ops *ops)
 {
-	const struct ss_slices *slices = &ops->trace->slices;
-	uint8_t *flags = ops->flags;
+	const uint8_t *kinds = ops->trace->slices.kind;
 
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t owner = ops->owner[row];
 
-		if (slices->kind[row] == SS_KIND_OP && owner != SS_NO_ROW)
-			flags[owner] |= flags[owner] & HAS_CHILD ? HAS_MORE : HAS_CHILD;
-	}
-	for (uint32_t row = 0; row < ops->row_count; row++) {
-		uint32_t owner = ops->owner[row];
-
-		if (owner != SS_NO_ROW && slices->kind[row] == SS_KIND_OP &&
-		    !(flags[owner] & HAS_MORE) && slices->name[row] == slices->name[owner])
-			flags[row] |= SS_OPS_MERGED;
-	}
-	for (uint32_t row = 0; row < ops->row_count; row++) {
-		uint32_t owner = ops->owner[row];
-
-		if (owner != SS_NO_ROW && (flags[owner] & SS_OPS_MERGED))
+		if (owner == SS_NO_ROW)
+			continue;
+		if (kinds[row] == SS_KIND_OP && op_is_part(ops, row))
+			ops->flags[row] |= SS_OPS_MERGED;
+		/* the operator of a call may come after it */
+		if (owner < row ? ss_ops_is_merged(ops, owner) : op_is_part(ops, owner))
 			ops->owner[row] = ops->owner[owner];
 	}
-	for (uint32_t row = 0; row < ops->row_count; row++)
-		flags[row] &= SS_OPS_MERGED;
 }
 
 /*
@@ -206,19 +206,17 @@ static void ops_find_device_time(struct ss_ops *ops)
 		uint32_t op = ss_kind_on_device(slices->kind[row]) ? ss_ops_launcher(ops, row)
 								   : SS_NO_ROW;
 
-		if (op != SS_NO_ROW)
-			ss_ns_add(&ops->launched_ns[ss_bitmap_find(&ops->launchers, op)],
-				  slices->dur_ns[row]);
+		if (op == SS_NO_ROW)
+			continue;
+		ss_ns_add(&ops->launched_ns[ss_bitmap_find(&ops->launchers, op)],
+			  slices->dur_ns[row]);
+		if (slices->dur_ns[row] > 0 && ss_ops_counts(ops, op))
+			ops->flags[op] |= SS_OPS_ON_DEVICE;
 	}
 	for (uint32_t row = ops->row_count; row-- > 0;) {
-		uint32_t owner = ops->owner[row];
-
-		if (!ss_ops_counts(ops, row))
-			continue;
-		if (ss_ops_device_ns(ops, row) > 0)
-			ops->flags[row] |= SS_OPS_ON_DEVICE;
-		if (owner != SS_NO_ROW)
-			ops->flags[owner] |= ops->flags[row] & SS_OPS_ON_DEVICE;
+		ops->flags[row] &= SS_OPS_MERGED | SS_OPS_ON_DEVICE;
+		if (ops->flags[row] == SS_OPS_ON_DEVICE && ops->owner[row] != SS_NO_ROW)
+			ops->flags[ops->owner[row]] |= SS_OPS_ON_DEVICE;
 	}
 }
 

@@ -321,12 +321,15 @@ static void places_find_backward(struct ss_places *places)
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = 0; row < places->row_count; row++) {
-		uint32_t parent = slices->parent[row];
+		uint32_t parent;
 
-		places->backward[row] = slices->kind[row] == SS_KIND_OP &&
-					(ss_slice_flags(trace, row) & SS_NAME_BACKWARD) != 0;
-		if (slices->kind[row] != SS_KIND_OP || slices->link[row] >= places->row_count)
+		places->backward[row] = 0;
+		if (slices->kind[row] != SS_KIND_OP)
 			continue;
+		places->backward[row] = (ss_slice_flags(trace, row) & SS_NAME_BACKWARD) != 0;
+		if (slices->link[row] >= places->row_count)
+			continue;
+		parent = slices->parent[row];
 		places->backward[row] = 1;
 		places->forward_1[row] = slices->link[row] + 1;
 		if (parent != SS_NO_ROW && places->backward[parent] && !places->forward_1[parent] &&

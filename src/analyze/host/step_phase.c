@@ -209,17 +209,25 @@ static uint32_t phases_main_thread(const struct ss_trace *trace, const struct ph
 /* On threads of the autograd engine, forward operators between its functions are backward. */
 static void phases_settle(struct ss_phases *phases, const struct phase_thread *threads)
 {
-	const uint32_t *tracks = phases->trace->slices.track;
+	for (uint32_t i = 0; i < phases->trace->track_count; i++) {
+		const struct ss_track *track = &phases->trace->tracks[i];
+		bool is_engine = i != phases->main &&
+				 threads[i].backward_ns > threads[i].forward_ns;
+		uint32_t seen = 0;
 
-	for (uint32_t row = 0; row < phases->row_count; row++) {
-		const struct phase_thread *thread = &threads[tracks[row]];
-		uint8_t phase = PHASE(phases->phase[row]);
+		if (track->first_row >= phases->row_count)
+			continue;
+		for (uint32_t row = track->first_row; row < track->first_row + track->row_count;
+		     row++) {
+			uint8_t phase = PHASE(phases->phase[row]);
 
-		if (phase == SS_PHASE_FORWARD && tracks[row] != phases->main &&
-		    thread->backward_ns > thread->forward_ns)
-			phase = SS_PHASE_BACKWARD;
-		phases->phase[row] = phase;
-		phases->has[phase] = true;
+			if (is_engine && phase == SS_PHASE_FORWARD)
+				phase = SS_PHASE_BACKWARD;
+			phases->phase[row] = phase;
+			seen |= UINT32_C(1) << phase;
+		}
+		for (int phase = 0; phase < SS_PHASE_COUNT; phase++)
+			phases->has[phase] |= seen >> phase & 1;
 	}
 }
 
@@ -295,17 +303,22 @@ struct training_marker {
 	struct ss_training *training;
 	const struct ss_phases *phases;
 	const struct ss_places *places;
-	uint8_t *names; /* per name */
+	uint8_t *names;  /* per name */
+	uint32_t caller; /* the row behind the one that called the last backward work */
 };
 
 /* The last row of the main thread that starts before the moment, or SS_NO_ROW. */
-static uint32_t main_thread_row_before(const struct training_marker *marker, int64_t moment_ns)
+static uint32_t main_thread_row_before(struct training_marker *marker, int64_t moment_ns)
 {
 	const struct ss_trace *trace = marker->training->trace;
 	const struct ss_track *track = &trace->tracks[marker->phases->main];
 	uint32_t low = track->first_row, high = low + track->row_count;
 
-	SS_SEARCH(low, high, at, trace->slices.start_ns[at] < moment_ns);
+	/* backward work comes in order of time */
+	if (marker->caller > low && trace->slices.start_ns[marker->caller - 1] < moment_ns)
+		low = marker->caller;
+	SS_SEARCH_NEAR(low, high, at, trace->slices.start_ns[at] < moment_ns);
+	marker->caller = low;
 	return low > track->first_row ? low - 1 : SS_NO_ROW;
 }
 

@@ -40,7 +40,7 @@ void ss_works_release(struct ss_works *works)
 	ss_records_release(&works->keys);
 	SS_FREE(works->memory, works->items, works->capacity);
 	SS_FREE(works->memory, works->workers, works->worker_capacity);
-	SS_FREE(works->memory, works->worker_of, works->rows.count);
+	SS_FREE(works->memory, works->worker_of, works->row_capacity);
 	ss_bitmap_release(&works->rows);
 	ss_memory_free(works->memory, works->name_kind, works_name_capacity(works));
 	*works = (struct ss_works){ 0 };
@@ -160,12 +160,13 @@ static bool works_find_items(struct ss_works *works, const struct named_formula 
 	const struct ss_slices *slices = &works->ops->trace->slices;
 
 	for (uint32_t row = 0; row < works->ops->row_count; row++) {
-		struct work_key key = { slices->name[row], slices->args[row] };
-		const struct named_formula *call = &named[key.name];
+		const struct named_formula *call = &named[slices->name[row]];
+		struct work_key key;
 		uint32_t item;
 
 		if (!ss_ops_counts(works->ops, row) || !call->formula || !call->formula->work)
 			continue;
+		key = (struct work_key){ slices->name[row], slices->args[row] };
 		if (call->formula->of_parent)
 			key.args = op_args_of_parent(works->ops, row);
 		if (key.args == SS_NO_ARGS)
@@ -201,11 +202,12 @@ static bool works_keep_innermost(struct ss_works *works, uint32_t *number)
 
 	for (uint32_t row = inside ? ops->row_count : 0; row-- > 0;) {
 		uint32_t owner = ops->owner[row];
-		bool does = work_has_flops(works, number[row]) &&
-			    (!on_device || ss_ops_on_device(ops, row));
+		bool does;
 
-		if (!ss_ops_counts(ops, row))
+		if ((!number[row] && !inside[row]) || !ss_ops_counts(ops, row))
 			continue;
+		does = work_has_flops(works, number[row]) &&
+		       (!on_device || ss_ops_on_device(ops, row));
 		if (owner != SS_NO_ROW && (does || inside[row]))
 			inside[owner] = 1;
 		if (work_has_flops(works, number[row]) && (!does || inside[row]))
@@ -233,46 +235,44 @@ static bool works_add_worker(struct ss_works *works, uint32_t row, uint32_t *num
 	return true;
 }
 
+/* Stores the worker of a row; most rows have none. */
+static bool works_add_row(struct ss_works *works, uint32_t row, uint32_t worker)
+{
+	if (!SS_GROW(works->memory, works->worker_of, works->row_capacity, works->rows.count))
+		return false;
+	ss_bitmap_add(&works->rows, row);
+	works->worker_of[works->rows.count++] = worker;
+	return true;
+}
+
 /* Turns number[row] into the number + 1 of the worker that its device time belongs to. */
 static bool works_find_workers(struct ss_works *works, uint32_t *number)
 {
 	const struct ss_ops *ops = works->ops;
+	uint32_t launcher = 0; /* of those before the row */
 
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t owner = ops->owner[row];
-		bool counts = ss_ops_counts(ops, row);
-		bool launches = ss_bitmap_find(&ops->launchers, row) != SS_NO_ROW;
-		bool is_own = number[row] || launches;
+		bool counts, launches, is_own;
 
+		if (ops->trace->slices.kind[row] != SS_KIND_OP)
+			continue;
+		counts = !ss_ops_is_merged(ops, row);
+		launches = ss_bitmap_has(&ops->launchers, row);
+		is_own = number[row] || launches;
 		if (counts && !number[row] && owner != SS_NO_ROW &&
 		    worker_does_flops(works, number[owner]))
 			number[row] = number[owner];
 		else if (is_own && !works_add_worker(works, row, &number[row]))
 			return false;
-		if (is_own)
-			ss_bitmap_add(&works->rows, row);
+		if (is_own && !works_add_row(works, row, number[row] - 1))
+			return false;
 		if (counts && launches)
 			ss_ns_add(&works->workers[number[row] - 1].device_ns,
-				  ss_ops_device_ns(ops, row));
+				  ops->launched_ns[launcher]);
+		launcher += launches;
 	}
-	return true;
-}
-
-/* Stores the workers of the rows in works->rows; most rows have none. */
-static bool works_keep_workers(struct ss_works *works, const uint32_t *number)
-{
-	uint32_t count = 0;
-
 	ss_bitmap_finish(&works->rows);
-	if (!works->rows.count)
-		return true;
-	if (!SS_MEMORY_NEW(works->memory, works->worker_of, works->rows.count)) {
-		works->rows.count = 0;
-		return false;
-	}
-	for (uint32_t row = 0; count < works->rows.count; row++)
-		if (ss_bitmap_find(&works->rows, row) != SS_NO_ROW)
-			works->worker_of[count++] = number[row] - 1;
 	return true;
 }
 
@@ -345,7 +345,7 @@ static bool works_find_all(struct ss_works *works, struct named_formula *named, 
 {
 	works_find_formulas(works, named);
 	if (!works_find_items(works, named, number) || !works_keep_innermost(works, number) ||
-	    !works_find_workers(works, number) || !works_keep_workers(works, number))
+	    !works_find_workers(works, number))
 		return false;
 	works_mark_kernels(works, named);
 	works_mark_copies(works);
@@ -371,6 +371,8 @@ enum ss_status ss_works_init(struct ss_works *works, const struct ss_ops *ops,
 	if (ok) {
 		ss_memory_fit(memory, (void **)&works->workers, &works->worker_capacity,
 			      works->worker_count, sizeof(*works->workers));
+		ss_memory_fit(memory, (void **)&works->worker_of, &works->row_capacity,
+			      works->rows.count, sizeof(*works->worker_of));
 		return SS_OK;
 	}
 	ss_works_release(works);

@@ -32,7 +32,8 @@ struct ss_works {
 	uint32_t worker_count, worker_capacity;
 	struct ss_bitmap rows; /* of workers, and of operators that launched work of others */
 	uint32_t *worker_of;   /* for each of them: the worker that its device time belongs to */
-	uint8_t *name_kind;    /* enum ss_work_kind, per name */
+	uint32_t row_capacity;
+	uint8_t *name_kind; /* enum ss_work_kind, per name */
 };
 
 /* ops must outlive it. */
