@@ -103,10 +103,10 @@ async function ranges(harness) {
 		const saved = `saves ${range(one.cost_low_ns, one.cost_high_ns)}`;
 		check(panel.split(saved).length > 2, `'${saved}' is not on its card and its bar`);
 	}
-	check(
-		said.includes(`It could take ${range(verdict.fixed_low_ns, verdict.fixed_high_ns)}: `),
-		`'${said}' has no range`,
-	);
+	const fixed = range(verdict.fixed_low_ns, verdict.fixed_high_ns);
+	check(said.includes(`It could take ${fixed}: `), `'${said}' has no range`);
+	const last = await page.getByRole("region", { name: /today's step/ }).innerText();
+	check(last.includes(fixed), `the last bar has not ${fixed}: ${last}`);
 	await harness.close(page);
 }
 

@@ -113,6 +113,32 @@ async function phone(harness) {
 	await harness.close(page);
 }
 
+/* Notes on all ranks, bars beside long names, all colours of the legend where there is room. */
+async function narrow(harness) {
+	const { link } = await harness.serve(join(TRACES, "jobs/h100x8_nanogpt"));
+	const page = await harness.open(link, { viewport: PHONE });
+	await verdictOf(page);
+	await page.evaluate(() => (location.hash = "#/quality"));
+	const notes = page.locator(".odds li > *");
+	await notes.first().waitFor();
+	const right = await notes.evaluateAll((all) =>
+		Math.max(...all.map((one) => one.getBoundingClientRect().right)),
+	);
+	check(right <= PHONE.width - 8, `a note ends at ${right} of ${PHONE.width}`);
+	await page.evaluate(() => (location.hash = "#/overview"));
+	const bar = page.locator("#tab-body .meter-bar").first();
+	await bar.waitFor();
+	const { width } = await bar.boundingBox();
+	check(width > 60, `bars have ${width} pixels`);
+	await page.setViewportSize({ width: 1024, height: 768 });
+	await page.evaluate(() => (location.hash = "#/timeline"));
+	const legend = page.getByRole("list", { name: "Colours" });
+	await legend.waitFor();
+	const hidden = await legend.evaluate((one) => one.scrollWidth - one.clientWidth);
+	check(hidden <= 1, `${hidden} pixels of the legend are hidden`);
+	await harness.close(page);
+}
+
 /* Names stay beside their figures when a table is scrolled sideways. */
 async function phoneTable(harness) {
 	const { link } = await harness.serve(harness.simulate("ddp8-slow"));
@@ -287,6 +313,9 @@ export const lookTests = [
 	{ name: "looks: a button prints", run: printButton },
 	{ name: "looks: a phone", run: phone },
 	{ name: "looks: a table on a phone", run: phoneTable },
+	...(existsSync(join(TRACES, "jobs/h100x8_nanogpt"))
+		? [{ name: "looks: narrow windows of a real job", run: narrow }]
+		: []),
 	{ name: "looks: titles name the run", run: titles },
 	{ name: "looks: a filter that finds nothing", run: emptyFilter },
 	{ name: "looks: tables use a wide screen", run: wide },

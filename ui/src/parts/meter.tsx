@@ -94,8 +94,9 @@ export function Meter(props: Props) {
 			</tbody>
 			<tfoot>
 				<tr>
-					<th scope="row">{whole.name}</th>
-					<td />
+					<th scope="row" colSpan={2}>
+						{whole.name}
+					</th>
 					<td class="number">{formatNs(whole.ns)}</td>
 					<td class="number" title={`of ${props.base}`}>
 						100 %

@@ -134,7 +134,7 @@ function Whole(props: {
 
 /* What the replay cannot tell exactly is a range. */
 function rangeOf(shown: Diagnosis): string {
-	return formatNsRange(shown.fixed_high_ns ?? 0, shown.fixed_low_ns ?? 0);
+	return formatNsRange(shown.fixed_low_ns ?? 0, shown.fixed_high_ns ?? 0);
 }
 
 export function Waterfall({ told, shown, falls, busy, toggle }: Props) {
