@@ -33,7 +33,7 @@ enum ss_call_flag {
 /* An edge to a task, before edges are sorted. */
 struct ss_build_edge {
 	uint32_t to;
-	struct ss_edge edge;
+	struct ss_short_edge edge;
 };
 
 /* Tracks of two streams, the second of which was recorded to wait for the first. */

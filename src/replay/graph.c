@@ -33,6 +33,10 @@ void ss_replay_graph_release(struct ss_graph *graph)
 		return;
 	SS_FREE(graph->memory, graph->tasks, graph->task_capacity);
 	SS_FREE(graph->memory, graph->edges, graph->edge_capacity);
+	SS_FREE(graph->memory, graph->lags, graph->lag_capacity);
+	SS_FREE(graph->memory, graph->delays, graph->delay_capacity);
+	ss_memory_free(graph->memory, graph->names_of,
+		       (size_t)graph->name_room * graph->name_bytes);
 	ss_strings_release(&graph->names);
 	SS_FREE(graph->memory, graph->comms, graph->comm_capacity);
 	SS_FREE(graph->memory, graph->steps, graph->step_count);
@@ -57,9 +61,61 @@ static uint32_t graph_name_of_row(struct ss_build *build, uint32_t row)
 	return build->names[name] - 1;
 }
 
+static bool graph_widen_names(struct ss_graph *graph, uint32_t count)
+{
+	uint32_t *wide;
+
+	if (!SS_MEMORY_NEW(graph->memory, wide, (size_t)graph->name_room + 1))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		wide[i] = graph->names_of[i];
+	SS_FREE(graph->memory, graph->names_of, graph->name_room);
+	graph->names_of = (uint8_t *)wide;
+	graph->name_room++;
+	graph->name_bytes = sizeof(*wide);
+	return true;
+}
+
+bool ss_replay_graph_name_task(struct ss_graph *graph, uint32_t task, uint32_t name)
+{
+	if (!graph->name_bytes)
+		graph->name_bytes = 1;
+	if (name > UINT8_MAX && graph->name_bytes == 1 && !graph_widen_names(graph, task))
+		return false;
+	if (!ss_memory_reserve(graph->memory, (void **)&graph->names_of, &graph->name_room,
+			       (size_t)task + 1, graph->name_bytes))
+		return false;
+	if (graph->name_bytes == 1)
+		graph->names_of[task] = (uint8_t)name;
+	else
+		memcpy(&graph->names_of[(size_t)task * sizeof(name)], &name, sizeof(name));
+	return true;
+}
+
+bool ss_replay_edge_shorten(struct ss_graph *graph, const struct ss_edge *edge,
+			    struct ss_short_edge *out)
+{
+	bool is_long = edge->lag_ns >= SS_SHORT_LAG || edge->lag_ns < -(int64_t)SS_SHORT_LAG;
+	uint32_t lag = is_long ? graph->lag_count : (uint32_t)(edge->lag_ns + SS_SHORT_LAG);
+
+	if (is_long) {
+		if (lag >= 2 * SS_SHORT_LAG ||
+		    !SS_GROW(graph->memory, graph->lags, graph->lag_capacity, graph->lag_count))
+			return false;
+		graph->lags[graph->lag_count++] = edge->lag_ns;
+	}
+	*out = (struct ss_short_edge){ .from = edge->from,
+				       .kind = (uint32_t)edge->kind & 0xf,
+				       .from_start = edge->from_start,
+				       .is_long = is_long,
+				       .lag = lag & (2 * SS_SHORT_LAG - 1) };
+	return true;
+}
+
 uint32_t ss_build_task(struct ss_build *build, struct ss_task task)
 {
 	struct ss_graph *graph = build->graph;
+	uint32_t name = task.row != SS_NO_ROW ? graph_name_of_row(build, task.row) : 0;
 
 	/* one more: where the edges of the last one end */
 	if ((size_t)graph->task_count + 1 >= graph->task_capacity &&
@@ -68,8 +124,7 @@ uint32_t ss_build_task(struct ss_build *build, struct ss_task task)
 		build->failed = true;
 		return SS_NO_TASK;
 	}
-	if (task.row != SS_NO_ROW)
-		task.name = graph_name_of_row(build, task.row);
+	build->failed |= !ss_replay_graph_name_task(graph, graph->task_count, name);
 	graph->tasks[graph->task_count] = task;
 	return graph->task_count++;
 }
@@ -83,7 +138,9 @@ void ss_build_edge(struct ss_build *build, uint32_t to, struct ss_edge edge)
 		build->failed = true;
 		return;
 	}
-	build->edges[build->edge_count++] = (struct ss_build_edge){ to, edge };
+	build->edges[build->edge_count].to = to;
+	build->failed |= !ss_replay_edge_shorten(build->graph, &edge,
+						 &build->edges[build->edge_count++].edge);
 }
 
 void ss_build_comm(struct ss_build *build, uint32_t row, uint32_t task)
@@ -123,7 +180,11 @@ void ss_build_delay(struct ss_build *build, uint32_t to, struct ss_edge edge)
 
 	if (is_late_first_work(build, to) &&
 	    tasks[to].start_ns - ss_task_end(&tasks[edge.from]) <= SS_BUILD_EVENT_NS) {
-		build->edges[*first].edge.lag_ns = build->latency_ns;
+		struct ss_short_edge *launch = &build->edges[*first].edge;
+		struct ss_edge late = ss_replay_edge_of(build->graph, launch);
+
+		late.lag_ns = build->latency_ns;
+		build->failed |= !ss_replay_edge_shorten(build->graph, &late, launch);
 		*first = SS_NO_TASK;
 	}
 	ss_build_edge(build, to, edge);
@@ -218,24 +279,42 @@ static bool graph_sort_edges(struct ss_build *build)
 	return true;
 }
 
-void ss_replay_graph_find_delays(struct ss_graph *graph)
+/* When its edges let a task start; cuts their lags. INT64_MIN: it has none. False: no memory. */
+static bool task_cut_lags(struct ss_graph *graph, const struct ss_task *task, int64_t *bound_ns)
+{
+	*bound_ns = INT64_MIN;
+	for (uint32_t k = task->edges; k < task[1].edges; k++) {
+		struct ss_edge edge = ss_replay_edge_of(graph, &graph->edges[k]);
+		const struct ss_task *from = &graph->tasks[edge.from];
+		int64_t after_ns = edge.from_start ? from->start_ns : ss_task_end(from);
+
+		if (edge.lag_ns > task->start_ns - after_ns) {
+			edge.lag_ns = task->start_ns - after_ns;
+			if (!ss_replay_edge_shorten(graph, &edge, &graph->edges[k]))
+				return false;
+		}
+		if (after_ns + edge.lag_ns > *bound_ns)
+			*bound_ns = after_ns + edge.lag_ns;
+	}
+	return true;
+}
+
+bool ss_replay_graph_find_delays(struct ss_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->task_count; i++) {
-		struct ss_task *task = &graph->tasks[i];
-		int64_t bound_ns = INT64_MIN;
+		int64_t bound_ns, start_ns = graph->tasks[i].start_ns;
 
-		for (uint32_t k = task->edges; k < task[1].edges; k++) {
-			struct ss_edge *edge = &graph->edges[k];
-			const struct ss_task *from = &graph->tasks[edge->from];
-			int64_t after_ns = edge->from_start ? from->start_ns : ss_task_end(from);
-
-			if (edge->lag_ns > task->start_ns - after_ns)
-				edge->lag_ns = task->start_ns - after_ns;
-			if (after_ns + edge->lag_ns > bound_ns)
-				bound_ns = after_ns + edge->lag_ns;
-		}
-		task->delay_ns = bound_ns == INT64_MIN ? 0 : task->start_ns - bound_ns;
+		if (!task_cut_lags(graph, &graph->tasks[i], &bound_ns))
+			return false;
+		if (bound_ns == INT64_MIN || bound_ns == start_ns)
+			continue;
+		if (!SS_GROW(graph->memory, graph->delays, graph->delay_capacity,
+			     graph->delay_count))
+			return false;
+		graph->delays[graph->delay_count++] =
+			(struct ss_packed_time){ i, start_ns - bound_ns };
 	}
+	return true;
 }
 
 /* Finds when device work could start by its launch and its stream; other edges follow later. */
@@ -251,10 +330,10 @@ static void find_start_bounds(struct ss_build *build)
 	for (size_t i = 0; i < room; i++)
 		build->bound_ns[i] = INT64_MIN;
 	for (uint32_t i = 0; i < build->edge_count; i++) {
-		const struct ss_edge *edge = &build->edges[i].edge;
-		const struct ss_task *from = &graph->tasks[edge->from];
-		int64_t at_ns = (edge->from_start ? from->start_ns : ss_task_end(from)) +
-				edge->lag_ns;
+		struct ss_edge edge = ss_replay_edge_of(graph, &build->edges[i].edge);
+		const struct ss_task *from = &graph->tasks[edge.from];
+		int64_t at_ns = (edge.from_start ? from->start_ns : ss_task_end(from)) +
+				edge.lag_ns;
 		int64_t *bound_ns;
 
 		if (build->edges[i].to < build->host_tasks)
@@ -319,12 +398,12 @@ enum ss_status ss_replay_graph_make(struct ss_graph *graph, const struct ss_subj
 	ss_arena_release(&build.scratch);
 	whole = whole && graph_sort_edges(&build) && ss_strings_fit(&graph->names);
 	SS_FREE(memory, build.edges, build.edge_capacity);
+	whole = whole && ss_replay_graph_find_delays(graph);
 	if (!whole) {
 		ss_replay_graph_release(graph);
 		return ss_fail_memory(err, "the graph of the steps");
 	}
 	graph->main = build.main;
-	ss_replay_graph_find_delays(graph);
 	ss_memory_fit(memory, (void **)&graph->tasks, &graph->task_capacity, graph->task_count + 1,
 		      sizeof(*graph->tasks));
 	ss_memory_fit(memory, (void **)&graph->edges, &graph->edge_capacity, graph->edge_count,

@@ -22,6 +22,8 @@
 #ifndef SS_REPLAY_GRAPH_H
 #define SS_REPLAY_GRAPH_H
 
+#include <string.h>
+
 #include "analyze/facts.h"
 #include "view/view.h"
 
@@ -66,21 +68,38 @@ enum ss_edge_kind {
 struct ss_task {
 	int64_t start_ns; /* recorded; from the trace's origin, in a job on its clock */
 	int64_t own_ns;
-	int64_t delay_ns; /* beyond what the edges explain */
-	uint32_t row;     /* slice of the trace that it is, or is in; SS_NO_ROW: none */
-	uint32_t edges;   /* first of its edges; the next task's is the end */
-	uint32_t track;   /* of the trace; SS_NO_ROW: none */
-	uint32_t name;    /* of that slice: id into the graph's names; 0: none */
-	uint16_t step;    /* number among the measured steps, or SS_NO_STEP */
-	uint8_t kind;     /* enum ss_task_kind */
-	uint8_t phase;    /* enum ss_phase; of device work: of its launch */
+	uint32_t row;   /* slice of the trace that it is, or is in; SS_NO_ROW: none */
+	uint32_t edges; /* first of its edges; the next task's is the end */
+	uint32_t track; /* of the trace; SS_NO_ROW: none */
+	uint16_t step;  /* number among the measured steps, or SS_NO_STEP */
+	uint8_t kind;   /* enum ss_task_kind */
+	uint8_t phase;  /* enum ss_phase; of device work: of its launch */
 };
+static_assert(sizeof(struct ss_task) == 32, "a trace has millions of them");
 
 struct ss_edge {
 	uint32_t from;
 	uint8_t kind;    /* enum ss_edge_kind */
 	bool from_start; /* of the other task; else its end */
 	int64_t lag_ns;  /* may be below 0: work that overlaps what it follows */
+};
+
+/* The same in 8 bytes, as a graph has it. */
+struct ss_short_edge {
+	uint32_t from;
+	uint32_t kind : 4;
+	uint32_t from_start : 1;
+	uint32_t is_long : 1;
+	uint32_t lag : 26; /* in ns + SS_SHORT_LAG; of a long one its number among the lags */
+};
+/* Lags in ns that fit are below it; longer ones are as rare as pauses of 33 ms. */
+#define SS_SHORT_LAG (UINT32_C(1) << 25)
+static_assert(sizeof(struct ss_short_edge) == 8, "a trace has millions of them");
+
+/* What few tasks have. */
+struct ss_packed_time {
+	uint32_t task;
+	int64_t ns;
 };
 
 /* A measured step. */
@@ -96,10 +115,17 @@ struct ss_graph_comm {
 struct ss_graph {
 	struct ss_memory *memory;
 	struct ss_task *tasks; /* one more than task_count: where the edges end */
-	struct ss_edge *edges;
+	struct ss_short_edge *edges;
+	int64_t *lags; /* of long edges */
 	uint32_t task_count, task_capacity;
 	uint32_t edge_count, edge_capacity;
+	uint32_t lag_count, lag_capacity;
+	struct ss_packed_time *delays; /* by task: beyond what the edges explain */
+	uint32_t delay_count, delay_capacity;
 	struct ss_strings names;
+	uint8_t *names_of; /* per task: number of the name of its slice, or 0; NULL: all 0 */
+	uint32_t name_room;
+	uint8_t name_bytes;
 	struct ss_graph_step *steps;
 	uint32_t step_count;
 	struct ss_graph_comm *comms; /* by row */
@@ -114,8 +140,38 @@ enum ss_status ss_replay_graph_make(struct ss_graph *graph, const struct ss_subj
 				    struct ss_memory *memory, struct ss_error *err);
 void ss_replay_graph_release(struct ss_graph *graph);
 
-/* Cuts lags to what was recorded; what is later than all edges ask for is a delay. */
-void ss_replay_graph_find_delays(struct ss_graph *graph);
+/*
+ * Cuts lags to what was recorded; what is later than all edges ask for is a delay. False: no
+ * memory, as with the next two.
+ */
+SS_MUST_USE bool ss_replay_graph_find_delays(struct ss_graph *graph);
+
+/* Writes an edge to one of the graph, or to one that will be. */
+SS_MUST_USE bool ss_replay_edge_shorten(struct ss_graph *graph, const struct ss_edge *edge,
+					struct ss_short_edge *out);
+
+/* Sets the name of a task, by its number in the names of the graph. */
+SS_MUST_USE bool ss_replay_graph_name_task(struct ss_graph *graph, uint32_t task, uint32_t name);
+
+/* One of the numbers of `bytes` (1 or 4) in `names_of`. */
+static inline uint32_t ss_replay_name_at(const uint8_t *names_of, uint8_t bytes, uint32_t task)
+{
+	uint32_t name = bytes == 1 ? names_of[task] : 0;
+
+	if (bytes > 1)
+		memcpy(&name, &names_of[(size_t)task * sizeof(name)], sizeof(name));
+	return name;
+}
+
+static inline struct ss_edge ss_replay_edge_of(const struct ss_graph *graph,
+					       const struct ss_short_edge *edge)
+{
+	return (struct ss_edge){ .from = edge->from,
+				 .kind = edge->kind,
+				 .from_start = edge->from_start,
+				 .lag_ns = edge->is_long ? graph->lags[edge->lag]
+							 : (int64_t)edge->lag - SS_SHORT_LAG };
+}
 
 /* The arrival of the collective that a row is, or SS_NO_TASK. */
 uint32_t ss_replay_graph_find_comm(const struct ss_graph_comm *comms, uint32_t count, uint32_t row);

@@ -145,7 +145,6 @@ static bool packed_allocate(struct ss_packed *packed)
 
 	packed->kinds = packed_new_array(packed, tasks, sizeof(*packed->kinds), &whole);
 	packed->own_ns = packed_new_array(packed, tasks, sizeof(*packed->own_ns), &whole);
-	packed->names_of = packed_new_array(packed, tasks, packed->name_bytes, &whole);
 	packed->blocks = packed_new_array(packed, packed_block_count(tasks),
 					  sizeof(*packed->blocks), &whole);
 	packed->marks = packed_new_array(packed, packed_mark_count(tasks), sizeof(*packed->marks),
@@ -155,7 +154,7 @@ static bool packed_allocate(struct ss_packed *packed)
 
 /* Room of the other arrays, which grow block by block; each has one item more than it needs. */
 struct packed_room {
-	uint32_t runs, longs, delays, starts, rows, edges;
+	uint32_t runs, longs, starts, rows, edges;
 };
 
 /* Makes room for the tasks from .. to - 1; false: no memory, or more than can be numbered. */
@@ -169,7 +168,6 @@ static bool packed_reserve(struct ss_packed *packed, const struct ss_graph *grap
 
 	return SS_RESERVE(memory, packed->runs, room->runs, packed->run_count + tasks) &&
 	       SS_RESERVE(memory, packed->longs, room->longs, packed->long_count + tasks) &&
-	       SS_RESERVE(memory, packed->delays, room->delays, packed->delay_count + tasks) &&
 	       SS_RESERVE(memory, packed->starts, room->starts,
 			  packed->start_bytes + tasks * DIFFERENCE_BYTES_MAX) &&
 	       SS_RESERVE(memory, packed->rows, room->rows,
@@ -190,8 +188,6 @@ static void packed_fit(struct ss_packed *packed, struct packed_room *room, bool 
 		{ (void **)&packed->runs, &room->runs, &packed->run_count, sizeof(*packed->runs) },
 		{ (void **)&packed->longs, &room->longs, &packed->long_count,
 		  sizeof(*packed->longs) },
-		{ (void **)&packed->delays, &room->delays, &packed->delay_count,
-		  sizeof(*packed->delays) },
 		{ (void **)&packed->starts, &room->starts, &packed->start_bytes, 1 },
 		{ (void **)&packed->rows, &room->rows, &packed->row_bytes, 1 },
 		{ (void **)&packed->edges, &room->edges, &packed->edge_bytes, 1 },
@@ -227,9 +223,6 @@ static void put_packed_times(struct ss_packed *packed, const struct ss_graph *gr
 		packed->own_ns[task] = UINT32_MAX;
 		packed->longs[packed->long_count++] = (struct ss_packed_time){ task, from->own_ns };
 	}
-	if (from->delay_ns)
-		packed->delays[packed->delay_count++] = (struct ss_packed_time){ task,
-										 from->delay_ns };
 }
 
 static void put_packed_edges(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task)
@@ -240,9 +233,12 @@ static void put_packed_edges(struct ss_packed *packed, const struct ss_graph *gr
 		packed->marks[task / SS_PACKED_MARK] = packed->edge_bytes;
 	if (graph->tasks[task].edges == end)
 		packed->edges[packed->edge_bytes++] = SS_PACKED_NO_EDGE;
-	for (uint32_t i = graph->tasks[task].edges; i < end; i++)
-		packed->edge_bytes += put_packed_edge(&packed->edges[packed->edge_bytes],
-						      &graph->edges[i], task, i + 1 == end);
+	for (uint32_t i = graph->tasks[task].edges; i < end; i++) {
+		struct ss_edge edge = ss_replay_edge_of(graph, &graph->edges[i]);
+
+		packed->edge_bytes += put_packed_edge(&packed->edges[packed->edge_bytes], &edge,
+						      task, i + 1 == end);
+	}
 }
 
 static void fill_packed_block(struct ss_packed *packed, const struct ss_graph *graph, uint32_t from,
@@ -260,11 +256,6 @@ static void fill_packed_block(struct ss_packed *packed, const struct ss_graph *g
 			open_packed_block(packed, graph, i);
 		packed->kinds[i] = (uint8_t)(task->kind | task->phase << 4);
 		put_packed_times(packed, graph, i);
-		if (packed->name_bytes == 1)
-			packed->names_of[i] = (uint8_t)task->name;
-		else
-			memcpy(&packed->names_of[(size_t)i * sizeof(task->name)], &task->name,
-			       sizeof(task->name));
 		packed->row_bytes += put_packed_difference(&packed->rows[packed->row_bytes],
 							   row_difference(task->row, row));
 		row = task->row;
@@ -294,7 +285,16 @@ static bool fill_packed(struct ss_packed *packed, const struct ss_graph *graph)
 
 void ss_packed_take(struct ss_packed *packed, struct ss_graph *graph)
 {
+	ss_memory_fit(graph->memory, (void **)&graph->names_of, &graph->name_room,
+		      graph->task_count, graph->name_bytes);
 	packed->names = graph->names;
+	packed->names_of = graph->names_of;
+	packed->name_room = graph->name_room;
+	packed->name_bytes = graph->name_bytes;
+	ss_memory_fit(graph->memory, (void **)&graph->delays, &graph->delay_capacity,
+		      graph->delay_count, sizeof(*graph->delays));
+	packed->delays = graph->delays;
+	packed->delay_count = graph->delay_count;
 	packed->steps = graph->steps;
 	packed->step_count = graph->step_count;
 	packed->comms = graph->comms;
@@ -303,6 +303,9 @@ void ss_packed_take(struct ss_packed *packed, struct ss_graph *graph)
 	packed->main = graph->main;
 	memcpy(packed->edges_of, graph->edges_of, sizeof(packed->edges_of));
 	graph->names = (struct ss_strings){ 0 };
+	graph->names_of = NULL;
+	graph->delays = NULL;
+	graph->name_room = graph->delay_count = graph->delay_capacity = 0;
 	graph->steps = NULL;
 	graph->step_count = 0;
 	graph->comms = NULL;
@@ -318,10 +321,7 @@ enum ss_status ss_packed_fill(struct ss_packed *packed, const struct ss_graph *g
 	*packed = (struct ss_packed){ .memory = graph->memory,
 				      .task_count = graph->task_count,
 				      .edge_count = graph->edge_count,
-				      .main = SS_NO_ROW,
-				      .name_bytes = graph->names.count <= UINT8_MAX + 1
-							    ? 1
-							    : sizeof(uint32_t) };
+				      .main = SS_NO_ROW };
 	if (!graph->memory)
 		return SS_OK;
 	if (fill_packed(packed, graph))
@@ -347,13 +347,13 @@ void ss_packed_release(struct ss_packed *packed)
 		return;
 	SS_FREE(memory, packed->kinds, tasks);
 	SS_FREE(memory, packed->own_ns, tasks);
-	ss_memory_free(memory, packed->names_of, tasks * packed->name_bytes);
+	ss_memory_free(memory, packed->names_of, (size_t)packed->name_room * packed->name_bytes);
 	ss_memory_free(memory, packed->blocks,
 		       ((size_t)packed_block_count(packed->task_count) + 1) *
 			       sizeof(*packed->blocks));
 	SS_FREE(memory, packed->runs, (size_t)packed->run_count + 1);
 	SS_FREE(memory, packed->longs, (size_t)packed->long_count + 1);
-	SS_FREE(memory, packed->delays, (size_t)packed->delay_count + 1);
+	SS_FREE(memory, packed->delays, packed->delay_count);
 	ss_memory_free(memory, packed->starts, (size_t)packed->start_bytes + 1);
 	ss_memory_free(memory, packed->rows, (size_t)packed->row_bytes + 1);
 	ss_memory_free(memory, packed->edges, (size_t)packed->edge_bytes + 1);
@@ -394,11 +394,7 @@ int64_t ss_packed_delay(const struct ss_packed *packed, uint32_t task)
 
 uint32_t ss_packed_name(const struct ss_packed *packed, uint32_t task)
 {
-	uint32_t name = packed->names_of[task];
-
-	if (packed->name_bytes > 1)
-		memcpy(&name, &packed->names_of[(size_t)task * sizeof(name)], sizeof(name));
-	return name;
+	return packed->names_of ? ss_replay_name_at(packed->names_of, packed->name_bytes, task) : 0;
 }
 
 uint32_t ss_packed_row(const struct ss_packed *packed, uint32_t task)
@@ -510,10 +506,8 @@ static void unpack_task(const struct ss_packed *packed, uint32_t index, struct s
 
 	*out = (struct ss_task){ .start_ns = task.start_ns,
 				 .own_ns = task.own_ns,
-				 .delay_ns = ss_packed_delay(packed, index),
 				 .row = ss_packed_row(packed, index),
 				 .track = task.track,
-				 .name = ss_packed_name(packed, index),
 				 .step = task.step,
 				 .kind = task.kind,
 				 .phase = task.phase };
@@ -527,11 +521,14 @@ bool ss_packed_unpack(const struct ss_packed *packed, struct ss_graph *graph)
 	graph->task_count = packed->task_count;
 	for (uint32_t i = 0; i < packed->task_count; i++) {
 		struct ss_packed_visit visit = ss_packed_visit(packed, i);
+		struct ss_edge edge;
 
 		unpack_task(packed, i, &graph->tasks[i]);
 		graph->tasks[i].edges = graph->edge_count;
-		while (ss_packed_next(&visit, &graph->edges[graph->edge_count]))
-			graph->edge_count++;
+		while (ss_packed_next(&visit, &edge))
+			if (!ss_replay_edge_shorten(graph, &edge,
+						    &graph->edges[graph->edge_count++]))
+				return false;
 	}
 	graph->tasks[packed->task_count] = (struct ss_task){ .edges = graph->edge_count };
 	return true;

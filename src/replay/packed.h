@@ -49,11 +49,6 @@ struct ss_packed_run {
 	uint32_t step;
 };
 
-struct ss_packed_time {
-	uint32_t task;
-	int64_t ns;
-};
-
 struct ss_packed {
 	struct ss_memory *memory;
 	uint32_t task_count, edge_count;
@@ -64,13 +59,14 @@ struct ss_packed {
 	uint32_t run_count;
 	struct ss_packed_time *longs, *delays; /* by task */
 	uint32_t long_count, delay_count;
-	uint8_t *names_of; /* per task: number of its name, in name_bytes */
-	uint8_t name_bytes;
 	uint8_t *starts, *rows, *edges;
 	uint32_t *marks; /* the edges of each SS_PACKED_MARK-th task, in bytes */
 	uint32_t start_bytes, row_bytes, edge_bytes;
 	/* as in struct ss_graph */
 	struct ss_strings names;
+	uint8_t *names_of;
+	uint32_t name_room;
+	uint8_t name_bytes;
 	struct ss_graph_step *steps;
 	uint32_t step_count;
 	struct ss_graph_comm *comms;
@@ -84,7 +80,7 @@ SS_MUST_USE
 enum ss_status ss_packed_fill(struct ss_packed *packed, const struct ss_graph *graph,
 			      struct ss_error *err);
 
-/* Takes names, steps and collectives from the graph that it was filled from. Release both. */
+/* Takes names, delays, steps and collectives from the graph it was filled from. Release both. */
 void ss_packed_take(struct ss_packed *packed, struct ss_graph *graph);
 
 /* Both. */
@@ -94,8 +90,8 @@ enum ss_status ss_packed_make(struct ss_packed *packed, struct ss_graph *graph,
 void ss_packed_release(struct ss_packed *packed);
 
 /*
- * Fills tasks and edges of a graph that has the account; names, steps and collectives stay where
- * they are. False: no memory.
+ * Fills tasks and edges of a graph that has the account; names, delays, steps and collectives stay
+ * where they are. False: no memory.
  */
 SS_MUST_USE bool ss_packed_unpack(const struct ss_packed *packed, struct ss_graph *graph);
 

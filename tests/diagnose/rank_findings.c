@@ -26,7 +26,7 @@ enum { TASKS = SS_COUNT(chain) };
 struct bench {
 	struct ss_memory memory;
 	struct ss_task tasks[TASKS + 1];
-	struct ss_edge edges[TASKS];
+	struct ss_short_edge edges[TASKS];
 	struct ss_graph_step step;
 	struct ss_graph graph;
 	struct ss_rank_findings findings;
@@ -56,9 +56,9 @@ static void open_bench(struct bench *bench)
 		task->own_ns = chain[i].own_ns;
 		task->track = TRACK;
 		task->row = SS_NO_ROW;
-		if (i)
-			task->delay_ns = task->start_ns - ss_task_end(task - 1);
-		bench->edges[i] = (struct ss_edge){ .from = i, .kind = SS_EDGE_THREAD };
+		bench->edges[i] = (struct ss_short_edge){ .from = i,
+							  .kind = SS_EDGE_THREAD,
+							  .lag = SS_SHORT_LAG };
 	}
 	bench->step = (struct ss_graph_step){ 0, 1000 };
 	bench->graph = (struct ss_graph){ .memory = &bench->memory,
@@ -227,6 +227,7 @@ static void open_verdict(struct verdict *verdict, struct bench *bench)
 
 	*verdict = (struct verdict){ .rank_findings = { &bench->findings } };
 	diagnosis->memory = &bench->memory;
+	assert_true(ss_replay_graph_find_delays(&bench->graph));
 	assert_int_equal(ss_packed_make(&verdict->graph, &bench->graph, &err), SS_OK);
 	diagnosis->graphs = &verdict->graph;
 	diagnosis->rank_findings = verdict->rank_findings;

@@ -30,8 +30,9 @@ static void make_circle(struct ss_graph *graph)
 {
 	uint32_t arrive = graph->comms[0].task;
 
-	graph->edges[graph->tasks[arrive].edges] = (struct ss_edge){ .from = arrive + 1,
-								     .kind = SS_EDGE_EVENT };
+	graph->edges[graph->tasks[arrive].edges] = (struct ss_short_edge){ .from = arrive + 1,
+									   .kind = SS_EDGE_EVENT,
+									   .lag = SS_SHORT_LAG };
 }
 
 /* With a circle, the second rank has one, and waits for the first. */

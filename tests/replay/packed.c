@@ -16,7 +16,7 @@ static const struct {
 } cases[] = {
 	{ "nothing", { 0 }, { { 0 } }, 0 },
 	{ "behind the task before it",
-	  { .start_ns = 10, .own_ns = 5, .row = 3, .track = 1, .name = 2, .kind = SS_TASK_LAUNCH },
+	  { .start_ns = 10, .own_ns = 5, .row = 3, .track = 1, .kind = SS_TASK_LAUNCH },
 	  { { .from = 0, .kind = SS_EDGE_THREAD } },
 	  1 },
 	{ "a lag, and another task",
@@ -30,11 +30,11 @@ static const struct {
 	    { .from = 2, .kind = SS_EDGE_BATCH, .lag_ns = -40000 } },
 	  2 },
 	{ "longer than 4 bytes tell",
-	  { .start_ns = 30, .own_ns = UINT32_MAX, .row = UINT32_MAX - 1, .delay_ns = 9 },
+	  { .start_ns = 30, .own_ns = UINT32_MAX, .row = UINT32_MAX - 1 },
 	  { { 0 } },
 	  0 },
 	{ "nearly as long",
-	  { .start_ns = 40, .own_ns = UINT32_MAX - 1, .name = 300, .kind = SS_TASK_ARRIVE },
+	  { .start_ns = 40, .own_ns = UINT32_MAX - 1, .kind = SS_TASK_ARRIVE },
 	  { { 0 } },
 	  0 },
 	{ "a transfer",
@@ -42,7 +42,17 @@ static const struct {
 	  { { .from = 5, .kind = SS_EDGE_STREAM } },
 	  1 },
 	{ "hours later", { .start_ns = 7200 * SECOND, .own_ns = 5 * SECOND }, { { 0 } }, 0 },
-	{ "hours before", { .start_ns = -7200 * SECOND, .delay_ns = -1 }, { { 0 } }, 0 },
+	{ "hours before", { .start_ns = -7200 * SECOND }, { { 0 } }, 0 },
+	{ "hours before it ends, and after",
+	  { .start_ns = 40, .own_ns = 60 },
+	  { { .from = 5, .kind = SS_EDGE_STREAM, .lag_ns = -7200 * SECOND },
+	    { .from = 4, .kind = SS_EDGE_STREAM, .lag_ns = SS_SHORT_LAG } },
+	  2 },
+	{ "just short enough",
+	  { .start_ns = 40, .own_ns = 60 },
+	  { { .from = 5, .kind = SS_EDGE_STREAM, .lag_ns = -(int64_t)SS_SHORT_LAG },
+	    { .from = 4, .kind = SS_EDGE_STREAM, .lag_ns = SS_SHORT_LAG - 1 } },
+	  2 },
 };
 
 /* All cases, and some at last that make more blocks of them. */
@@ -52,7 +62,8 @@ struct bench {
 	struct ss_memory memory;
 	struct ss_graph graph;
 	struct ss_task tasks[TASKS + 1];
-	struct ss_edge edges[2 * TASKS];
+	struct ss_short_edge edges[2 * TASKS];
+	struct ss_edge wide[2 * TASKS];
 };
 
 static void open_bench(struct bench *bench)
@@ -76,7 +87,10 @@ static void open_bench(struct bench *bench)
 			struct ss_edge edge = cases[from].edges[k];
 
 			edge.from = (edge.from + i - from) % TASKS;
-			bench->edges[bench->graph.edge_count++] = edge;
+			bench->wide[bench->graph.edge_count] = edge;
+			assert_true(
+				ss_replay_edge_shorten(&bench->graph, &edge,
+						       &bench->edges[bench->graph.edge_count++]));
 		}
 	}
 	bench->tasks[TASKS].edges = bench->graph.edge_count;
@@ -84,10 +98,30 @@ static void open_bench(struct bench *bench)
 
 static bool is_same(const struct ss_task *x, const struct ss_task *y)
 {
-	return x->start_ns == y->start_ns && x->own_ns == y->own_ns && x->delay_ns == y->delay_ns &&
-	       x->row == y->row && x->edges == y->edges && x->track == y->track &&
-	       x->name == y->name && x->step == y->step && x->kind == y->kind &&
-	       x->phase == y->phase;
+	return x->start_ns == y->start_ns && x->own_ns == y->own_ns && x->row == y->row &&
+	       x->edges == y->edges && x->track == y->track && x->step == y->step &&
+	       x->kind == y->kind && x->phase == y->phase;
+}
+
+static uint32_t name_of(uint32_t task, uint32_t names)
+{
+	return task * 7 % names;
+}
+
+static int64_t delay_of(uint32_t task)
+{
+	return task % 5 == 4 ? (int64_t)task - 90 : 0;
+}
+
+/* What is beside the tasks. */
+static void add_beside(struct ss_graph *graph, uint32_t task, uint32_t names)
+{
+	assert_true(ss_replay_graph_name_task(graph, task, name_of(task, names)));
+	if (!delay_of(task))
+		return;
+	assert_true(
+		SS_GROW(graph->memory, graph->delays, graph->delay_capacity, graph->delay_count));
+	graph->delays[graph->delay_count++] = (struct ss_packed_time){ task, delay_of(task) };
 }
 
 /* `names` of the graph: with many of them their numbers take more bytes. */
@@ -105,7 +139,7 @@ static void check(uint32_t names)
 		assert_int_equal(ss_strings_add(&bench.graph.names, name, strlen(name)), i);
 	}
 	for (uint32_t i = 0; i < TASKS; i++)
-		bench.tasks[i].name %= names;
+		add_beside(&bench.graph, i, names);
 	assert_int_equal(ss_packed_make(&packed, &bench.graph, NULL), SS_OK);
 	back = (struct ss_graph){ .memory = &bench.memory };
 	assert_true(ss_packed_unpack(&packed, &back));
@@ -114,13 +148,18 @@ static void check(uint32_t names)
 	for (uint32_t i = 0; i <= TASKS; i++)
 		support_check(is_same(&back.tasks[i], &bench.tasks[i]),
 			      cases[i % SS_COUNT(cases)].what, "task %u is another one", i);
+	for (uint32_t i = 0; i < TASKS; i++) {
+		assert_int_equal(ss_packed_name(&packed, i), name_of(i, names));
+		assert_int_equal(ss_packed_delay(&packed, i), delay_of(i));
+	}
 	for (uint32_t i = 0; i < back.edge_count; i++) {
-		const struct ss_edge *x = &back.edges[i], *y = &bench.edges[i];
+		struct ss_edge x = ss_replay_edge_of(&back, &back.edges[i]), *y = &bench.wide[i];
 
-		assert_true(x->from == y->from && x->kind == y->kind &&
-			    x->from_start == y->from_start && x->lag_ns == y->lag_ns);
+		assert_true(x.from == y->from && x.kind == y->kind &&
+			    x.from_start == y->from_start && x.lag_ns == y->lag_ns);
 	}
 	ss_replay_graph_release(&back);
+	SS_FREE(&bench.memory, bench.graph.lags, bench.graph.lag_capacity);
 	ss_packed_release(&packed);
 	assert_int_equal(bench.memory.used_bytes, 0);
 }
@@ -155,6 +194,7 @@ static void test_settled(void **state)
 		assert_int_equal(after.own_ns, before.own_ns);
 	}
 	ss_packed_release(&packed);
+	SS_FREE(&bench.memory, bench.graph.lags, bench.graph.lag_capacity);
 	assert_int_equal(bench.memory.used_bytes, 0);
 }
 

@@ -112,13 +112,14 @@ static struct ss_task tasks[] = {
 	{ .start_ns = 0, .own_ns = 10, .row = 3, .edges = 0 },
 	{ .start_ns = 60, .own_ns = 0, .row = 3, .edges = 0, .kind = SS_TASK_WAIT },
 	{ .start_ns = 20, .own_ns = 30, .row = 7, .edges = 2, .track = 1 },
-	{ .start_ns = 70, .own_ns = 30, .row = 8, .edges = 2, .track = 1, .delay_ns = 4 },
+	{ .start_ns = 70, .own_ns = 30, .row = 8, .edges = 2, .track = 1 },
 	{ .edges = 3 },
 };
-static struct ss_edge edges[] = {
-	{ .from = 0, .kind = SS_EDGE_THREAD },
-	{ .from = 2, .kind = SS_EDGE_SYNC },
-	{ .from = 2, .kind = SS_EDGE_STREAM, .lag_ns = 20 },
+/* The second kernel could begin 4 ns earlier. */
+static struct ss_short_edge edges[] = {
+	{ .from = 0, .kind = SS_EDGE_THREAD, .lag = SS_SHORT_LAG },
+	{ .from = 2, .kind = SS_EDGE_SYNC, .lag = SS_SHORT_LAG },
+	{ .from = 2, .kind = SS_EDGE_STREAM, .lag = SS_SHORT_LAG + 16 },
 };
 
 static const struct {
@@ -164,6 +165,7 @@ static void test_flags(void **state)
 	ss_memory_init(&memory, 0);
 	/* the return waits for call and kernel */
 	tasks[2].edges = 2;
+	assert_true(ss_replay_graph_find_delays(&graph));
 	assert_int_equal(ss_packed_make(&graphs[0], &graph, NULL), SS_OK);
 	for (size_t i = 0; i < SS_COUNT(flags); i++) {
 		struct ss_finding finding = { .edits = { .memory = &memory } };

@@ -62,7 +62,7 @@ void ss_rule_release_joins(struct ss_rule_context *context, const uint8_t *gone)
 		if (task->kind != SS_TASK_JOIN)
 			continue;
 		for (uint32_t k = task->edges; k < task[1].edges; k++) {
-			const struct ss_edge *edge = &graph->edges[k];
+			const struct ss_short_edge *edge = &graph->edges[k];
 
 			if (edge->kind != SS_EDGE_HANDOVER)
 				continue;

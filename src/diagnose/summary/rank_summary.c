@@ -19,9 +19,17 @@
 
 /* --- digest files --------------------------------------------------------------------- */
 
-/* A rank whose graph is not packed. */
+struct wide_task {
+	struct ss_task own;
+	uint32_t name;
+};
+
+/* A rank whose graph is not packed, with its tasks and edges as they are written. */
 struct wide_rank {
 	struct ss_graph graph;
+	struct wide_task *tasks;
+	struct ss_edge *edges;
+	uint32_t task_room, edge_room;
 	struct ss_rank_findings findings;
 	uint64_t file_bytes;
 };
@@ -36,17 +44,22 @@ static const struct ss_field summary_fields[] = {
 	SUMMARY(findings.step_count, SS_FIELD_U32),
 };
 
-#define TASK(member, ...) SS_FIELD(struct ss_task, member, __VA_ARGS__)
+#define TASK(member, ...)                                                                      \
+	{                                                                                      \
+		.name = #member, .offset = offsetof(struct wide_task, own.member), .count = 1, \
+		.type = __VA_ARGS__                                                            \
+	}
+#define TASK_BEFORE(member) SS_BEFORE(struct wide_task, own.member)
 
 static const struct ss_field task_fields[] = {
 	TASK(kind, SS_FIELD_U8, .limit = SS_TASK_KINDS),
 	TASK(phase, SS_FIELD_U8, .limit = SS_PHASE_COUNT),
-	TASK(step, SS_FIELD_U16, SS_BEFORE(struct ss_task, step),
-	     .below = IN_SUMMARY(graph.step_count), .or_none = true),
-	TASK(track, SS_FIELD_U32, SS_BEFORE(struct ss_task, track)),
-	TASK(name, SS_FIELD_U32, .below = IN_SUMMARY(graph.names.count)),
-	TASK(row, SS_FIELD_U32, SS_BEFORE(struct ss_task, row)),
-	TASK(edges, SS_FIELD_U32, SS_BEFORE(struct ss_task, edges)),
+	TASK(step, SS_FIELD_U16, TASK_BEFORE(step), .below = IN_SUMMARY(graph.step_count),
+	     .or_none = true),
+	TASK(track, SS_FIELD_U32, TASK_BEFORE(track)),
+	SS_FIELD(struct wide_task, name, SS_FIELD_U32, .below = IN_SUMMARY(graph.names.count)),
+	TASK(row, SS_FIELD_U32, TASK_BEFORE(row)),
+	TASK(edges, SS_FIELD_U32, TASK_BEFORE(edges)),
 	TASK(own_ns, SS_FIELD_I64, .range = SS_RANGE_SPAN),
 	/* the delay after what its edges require: starts.h */
 	TASK(start_ns, SS_FIELD_I64, .range = SS_RANGE_SHORT),
@@ -127,10 +140,8 @@ static const struct ss_field figure_fields[] = {
 
 static const struct ss_field_list lists[] = {
 	LIST("graph-steps", graph.steps, graph.step, 0, struct ss_graph_step, step_fields, 0),
-	LIST("tasks", graph.tasks, graph.task, IN_SUMMARY(graph.task_capacity), struct ss_task,
-	     task_fields, 1),
-	LIST("edges", graph.edges, graph.edge, IN_SUMMARY(graph.edge_capacity), struct ss_edge,
-	     edge_fields, 0),
+	LIST("tasks", tasks, graph.task, IN_SUMMARY(task_room), struct wide_task, task_fields, 1),
+	LIST("edges", edges, graph.edge, IN_SUMMARY(edge_room), struct ss_edge, edge_fields, 0),
 	LIST("comms", graph.comms, graph.comm, IN_SUMMARY(graph.comm_capacity),
 	     struct ss_graph_comm, comm_fields, 0),
 	LIST("claims", findings.claims, findings.claim, IN_SUMMARY(findings.claim_capacity),
@@ -188,12 +199,58 @@ static bool summary_unpack_graph(const struct ss_packed *packed, struct ss_graph
 	if (!ss_packed_unpack(packed, out))
 		return false;
 	out->names = packed->names;
+	out->names_of = packed->names_of;
+	out->name_bytes = packed->name_bytes;
 	out->steps = packed->steps;
 	out->step_count = packed->step_count;
 	out->comms = packed->comms;
 	out->comm_count = packed->comm_count;
 	out->main = packed->main;
 	memcpy(out->edges_of, packed->edges_of, sizeof(out->edges_of));
+	return true;
+}
+
+static void wide_rank_free(struct wide_rank *wide)
+{
+	SS_FREE(wide->graph.memory, wide->tasks, wide->task_room);
+	SS_FREE(wide->graph.memory, wide->edges, wide->edge_room);
+}
+
+/* Tasks and edges of the graph as they are written. False: no memory. */
+static bool wide_rank_widen(struct wide_rank *wide)
+{
+	const struct ss_graph *graph = &wide->graph;
+
+	if (!SS_RESERVE(graph->memory, wide->tasks, wide->task_room, graph->task_count) ||
+	    !SS_RESERVE(graph->memory, wide->edges, wide->edge_room, graph->edge_count))
+		return false;
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		wide->tasks[i] = (struct wide_task){
+			graph->tasks[i], ss_replay_name_at(graph->names_of, graph->name_bytes, i)
+		};
+	for (uint32_t i = 0; i < graph->edge_count; i++)
+		wide->edges[i] = ss_replay_edge_of(graph, &graph->edges[i]);
+	return true;
+}
+
+/* The other way round. */
+static bool wide_rank_narrow(struct wide_rank *wide)
+{
+	struct ss_graph *graph = &wide->graph;
+
+	if (!SS_RESERVE(graph->memory, graph->tasks, graph->task_capacity,
+			(size_t)graph->task_count + 1) ||
+	    !SS_RESERVE(graph->memory, graph->edges, graph->edge_capacity, graph->edge_count))
+		return false;
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		graph->tasks[i] = wide->tasks[i].own;
+		if (!ss_replay_graph_name_task(graph, i, wide->tasks[i].name))
+			return false;
+	}
+	graph->tasks[graph->task_count] = (struct ss_task){ .edges = graph->edge_count };
+	for (uint32_t i = 0; i < graph->edge_count; i++)
+		if (!ss_replay_edge_shorten(graph, &wide->edges[i], &graph->edges[i]))
+			return false;
 	return true;
 }
 
@@ -208,16 +265,19 @@ static void summary_write(const void *summary, struct ss_text *out)
 	*graph = (struct ss_graph){ .memory = own->memory };
 	if ((is_whole ? summary_copy_graph(&own->whole, graph)
 		      : summary_unpack_graph(&own->graph, graph)) &&
-	    ss_starts_reduce(graph))
+	    ss_starts_reduce(graph) && wide_rank_widen(&wide))
 		ss_fields_write(&layout, &wide, out);
 	else
 		ss_text_fail(out);
+	wide_rank_free(&wide);
 	/* the rest is borrowed */
 	*graph = (struct ss_graph){ .memory = own->memory,
 				    .tasks = graph->tasks,
 				    .task_capacity = graph->tasks ? graph->task_capacity : 0,
 				    .edges = is_whole ? NULL : graph->edges,
-				    .edge_capacity = is_whole ? 0 : graph->edge_capacity };
+				    .edge_capacity = is_whole ? 0 : graph->edge_capacity,
+				    .lags = is_whole ? NULL : graph->lags,
+				    .lag_capacity = is_whole ? 0 : graph->lag_capacity };
 	ss_replay_graph_release(graph);
 }
 
@@ -243,8 +303,6 @@ static bool graph_is_sound(struct ss_graph *graph)
 	}
 	if (graph->task_count && graph->tasks[0].edges)
 		return false;
-	if (graph->tasks)
-		graph->tasks[graph->task_count].edges = graph->edge_count;
 	for (uint32_t i = 0; i < graph->comm_count; i++) {
 		const struct ss_graph_comm *comm = &graph->comms[i];
 
@@ -294,6 +352,8 @@ static enum ss_status wide_rank_finish(struct wide_rank *wide, struct ss_memory 
 	size_t tasks = (size_t)wide->graph.task_count + 1;
 
 	findings->task_count = wide->graph.task_count;
+	if (!wide_rank_narrow(wide))
+		return ss_fail_memory(err, "a digest");
 	if (findings->part_count != ss_rule_count || !graph_is_sound(&wide->graph) ||
 	    !findings_are_sound(findings, &wide->graph))
 		return ss_fail(err, SS_ERR_FORMAT, "its findings contradict themselves");
@@ -301,8 +361,7 @@ static enum ss_status wide_rank_finish(struct wide_rank *wide, struct ss_memory 
 	findings->owner = ss_memory_zeroed(memory, tasks);
 	if (!findings->owner)
 		return ss_fail_memory(err, "a digest");
-	ss_replay_graph_find_delays(&wide->graph);
-	return SS_OK;
+	return ss_replay_graph_find_delays(&wide->graph) ? SS_OK : ss_fail_memory(err, "a digest");
 }
 
 /* Fills a summary that has nothing but its memory account; release it either way. */
@@ -321,6 +380,7 @@ static enum ss_status summary_read_fields(struct ss_rank_summary *summary,
 		status = ss_packed_make(&summary->graph, &wide.graph, err);
 	summary->findings = wide.findings;
 	summary->file_bytes = wide.file_bytes;
+	wide_rank_free(&wide);
 	ss_replay_graph_release(&wide.graph);
 	return status;
 }

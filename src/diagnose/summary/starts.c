@@ -79,13 +79,13 @@ static int64_t task_walk_bound_ns(const struct task_walk *walk, uint32_t task)
 	int64_t bound_ns = INT64_MIN;
 
 	for (uint32_t i = tasks[task].edges; i < tasks[task + 1].edges; i++) {
-		const struct ss_edge *edge = &walk->graph->edges[i];
-		const struct ss_task *from = &tasks[edge->from];
+		struct ss_edge edge = ss_replay_edge_of(walk->graph, &walk->graph->edges[i]);
+		const struct ss_task *from = &tasks[edge.from];
 		int64_t at_ns;
 
-		if (walk->states[edge->from] != STATE_DONE)
+		if (walk->states[edge.from] != STATE_DONE)
 			continue;
-		at_ns = (edge->from_start ? from->start_ns : ss_task_end(from)) + edge->lag_ns;
+		at_ns = (edge.from_start ? from->start_ns : ss_task_end(from)) + edge.lag_ns;
 		if (at_ns > bound_ns)
 			bound_ns = at_ns;
 	}
