@@ -87,7 +87,7 @@ static bool edits_copy(struct ss_edits *out, const struct ss_edits *edits)
 
 /* Adds a claim to the edits, and to low and high once any claim has a range; false: no memory. */
 static bool finding_add_claim(struct ss_finding *finding, uint32_t rank,
-			      const struct ss_claim *claim)
+			      const struct ss_claim *claim, double scale, double low_scale)
 {
 	struct ss_edit edit = { .task = claim->task,
 				.rank = rank,
@@ -96,13 +96,13 @@ static bool finding_add_claim(struct ss_finding *finding, uint32_t rank,
 				.unlocks = claim->unlocks,
 				.merges = claim->merges,
 				.subtracts = claim->subtracts,
-				.scale = claim->scale };
+				.scale = (float)scale };
 	struct ss_edit low = edit, high = edit;
 	bool has_high = claim->high_ns != claim->own_ns;
 
 	low.own_ns = claim->low_ns;
 	low.merges = false;
-	low.scale = claim->low_scale > 0 ? claim->low_scale : claim->scale;
+	low.scale = (float)(low_scale > 0 ? low_scale : scale);
 	high.own_ns = claim->high_ns;
 	if (!finding->has_range && (claim->low_ns != claim->own_ns || has_high || claim->merges ||
 				    low.scale > edit.scale)) {
@@ -144,7 +144,7 @@ bool ss_judgement_claim(struct ss_judgement *judgement, struct ss_finding *findi
 	    !ss_rank_findings_claim(judgement->rank_findings[rank], judgement->number, claim.task))
 		return false;
 	ss_finding_add_rank(finding, rank);
-	if (!finding_add_claim(finding, rank, &claim))
+	if (!finding_add_claim(finding, rank, &claim, 0, 0))
 		judgement->failed = true;
 	return !judgement->failed;
 }
@@ -160,7 +160,7 @@ bool ss_judgement_overrule(struct ss_judgement *judgement, struct ss_finding *fi
 	if (seizes || !findings->owner[claim.task])
 		findings->owner[claim.task] = (uint8_t)(judgement->number + 1);
 	ss_finding_add_rank(finding, rank);
-	if (!finding_add_claim(finding, rank, &claim))
+	if (!finding_add_claim(finding, rank, &claim, 0, 0))
 		judgement->failed = true;
 	return !judgement->failed;
 }
@@ -176,14 +176,11 @@ bool ss_judgement_scale(struct ss_judgement *judgement, struct ss_finding *findi
 	if (judgement->failed || task >= findings->task_count)
 		return false;
 	own_ns = ss_packed_own(&judgement->graphs[rank], task);
-	claim = (struct ss_claim){ .task = task,
-				   .own_ns = own_ns,
-				   .low_ns = own_ns,
-				   .high_ns = own_ns,
-				   .scale = (float)scale,
-				   .low_scale = (float)low_scale };
+	claim = (struct ss_claim){
+		.task = task, .own_ns = own_ns, .low_ns = own_ns, .high_ns = own_ns
+	};
 	ss_finding_add_rank(finding, rank);
-	if (!finding_add_claim(finding, rank, &claim))
+	if (!finding_add_claim(finding, rank, &claim, scale, low_scale))
 		judgement->failed = true;
 	return !judgement->failed;
 }
@@ -433,7 +430,7 @@ void ss_judgement_take_rank(struct ss_judgement *judgement, struct ss_finding *f
 	part->is_taken = true;
 	for (uint32_t i = part->claim_from; whole && i < part->claim_to; i++)
 		if (ss_rank_findings_has_claim(findings, judgement->number, &findings->claims[i]))
-			whole = finding_add_claim(finding, rank, &findings->claims[i]);
+			whole = finding_add_claim(finding, rank, &findings->claims[i], 0, 0);
 	for (uint32_t i = part->fact_from; whole && i < part->fact_to; i++) {
 		const struct ss_found_fact *fact = &findings->facts[i];
 		const struct ss_evidence evidence = {

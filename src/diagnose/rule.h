@@ -70,14 +70,21 @@ struct ss_rule_context {
 struct ss_claim {
 	int64_t own_ns, low_ns, high_ns;
 	uint32_t task;
-	float scale;            /* as in struct ss_edit; own, low and high are then the own time */
-	float low_scale;        /* if the fix does less than expected; 0: as scale */
-	bool releases, unlocks; /* as in struct ss_edit */
-	bool merges;            /* likewise, but not if the fix does less than expected */
-	bool subtracts; /* likewise: removes a part of the task, whatever others take of it */
-	uint8_t with;   /* number + 1 of the rule that shares the task; 0: none */
+	union {
+		struct {
+			bool releases : 1; /* as in struct ss_edit */
+			bool unlocks : 1;
+			bool merges : 1; /* not if the fix does less than expected */
+			/* removes a part of the task, whatever others take of it */
+			bool subtracts : 1;
+		};
+		uint8_t flags; /* all of these */
+	};
+	uint8_t with; /* number + 1 of the rule that shares the task; 0: none */
 };
-static_assert(sizeof(struct ss_claim) == 48, "a rule may have a claim on every task");
+static_assert(sizeof(struct ss_claim) == 32, "a rule may have a claim on every task");
+
+#define SS_CLAIM_FLAGS 16 /* is more than they can be */
 
 bool ss_rule_claim(struct ss_rule_context *context, struct ss_claim claim);
 
@@ -232,7 +239,8 @@ bool ss_judgement_overrule(struct ss_judgement *judgement, struct ss_finding *fi
 
 /*
  * The fix scales whatever time other fixes leave this task: for what makes one rank slower than
- * the others, on top of what is wrong on all. No other rule loses the task.
+ * the others, on top of what is wrong on all. No other rule loses the task. `low_scale` is that if
+ * the fix does less than expected.
  */
 bool ss_judgement_scale(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
 			uint32_t task, double scale, double low_scale);

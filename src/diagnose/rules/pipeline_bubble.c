@@ -11,6 +11,7 @@
  * theirs.
  */
 #include "diagnose/diagnose.h"
+#include "diagnose/rank_findings.h"
 #include "replay/pipelines.h"
 
 /* Usual idle share of 1F1B schedules: more micro-batches gain little beyond it. */
@@ -73,15 +74,11 @@ static void bubble_claim(struct ss_judgement *judgement, struct ss_finding *find
 	const struct ss_packed *graph = &judgement->graphs[rank];
 
 	for (uint32_t i = 0; i < graph->task_count && !judgement->failed; i++) {
-		int64_t own_ns = ss_packed_own(graph, i);
-		struct ss_claim own = { .task = i,
-					.own_ns = own_ns,
-					.low_ns = own_ns,
-					.high_ns = own_ns,
-					.scale = (float)scale };
-
-		if (ss_pipeline_passes(graph, i))
-			ss_judgement_overrule(judgement, finding, rank, own, false);
+		if (!ss_pipeline_passes(graph, i))
+			continue;
+		/* it is this rule's if no other has it */
+		(void)!ss_rank_findings_claim(judgement->rank_findings[rank], judgement->number, i);
+		ss_judgement_scale(judgement, finding, rank, i, scale, scale);
 	}
 }
 

@@ -91,13 +91,8 @@ static const struct ss_field comm_fields[] = {
 static const struct ss_field claim_fields[] = {
 	CLAIM(task, SS_FIELD_U32, SS_BEFORE(struct ss_claim, task),
 	      .below = IN_SUMMARY(graph.task_count)),
-	CLAIM(releases, SS_FIELD_BOOL),
-	CLAIM(unlocks, SS_FIELD_BOOL),
-	CLAIM(merges, SS_FIELD_BOOL),
-	CLAIM(scale, SS_FIELD_F32),
-	CLAIM(subtracts, SS_FIELD_BOOL),
+	CLAIM(flags, SS_FIELD_U8, .limit = SS_CLAIM_FLAGS),
 	CLAIM(with, SS_FIELD_U8),
-	CLAIM(low_scale, SS_FIELD_F32),
 	CLAIM(own_ns, SS_FIELD_I64, .range = SS_RANGE_SPAN),
 	CLAIM(low_ns, SS_FIELD_I64, SS_ITEM(struct ss_claim, own_ns), .range = SS_RANGE_SPAN),
 	CLAIM(high_ns, SS_FIELD_I64, SS_ITEM(struct ss_claim, own_ns), .range = SS_RANGE_SPAN),
@@ -338,8 +333,7 @@ static bool findings_are_sound(const struct ss_rank_findings *findings,
 		int64_t own_ns = graph->tasks[claim->task].own_ns;
 
 		if (claim->own_ns > own_ns || claim->low_ns > own_ns || claim->high_ns > own_ns ||
-		    claim->with > ss_rule_count || !(claim->scale >= 0 && claim->scale <= 1) ||
-		    !(claim->low_scale >= 0 && claim->low_scale <= 1))
+		    claim->with > ss_rule_count)
 			return false;
 	}
 	return true;
