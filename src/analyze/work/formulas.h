@@ -34,7 +34,9 @@ struct ss_work {
 	double out_bytes;            /* written to one result; 0: unknown, or little */
 	double rows, columns, batch; /* of the result; columns also of kinds below; 0: unknown */
 	double depth;                /* of the heads of attention */
-	bool lacks_result;           /* of a convolution only the size of its result is unknown */
+	double more_bytes;  /* good kernels move them, too: inputs twice, whole sectors of memory */
+	double list_passes; /* over lists of tensors: the kernel's name has the type */
+	bool lacks_result;  /* of a convolution only the size of its result is unknown */
 };
 
 /* No operand. Below 0: counted from the last, which is -1. */

@@ -8,7 +8,12 @@
 #include "analyze/work/formulas.h"
 
 enum { ARITY, OUT_DTYPE };
-enum { RESULTS };
+enum { RESULTS, READ_TWICE };
+enum { PER_LIST, MORE_PASSES };
+enum { SOURCE, NUMBERS, SOURCE_PASSES, BY_ELEMENT };
+
+/* Memory is read and written in sectors of this size, on NVIDIA's and AMD's devices. */
+#define SECTOR_BYTES 32
 
 /* The type of the result: promoted from the operands, bool, or floating point. */
 enum { PROMOTED, TRUTH, REAL };
@@ -126,7 +131,10 @@ static void first_operand_work(const struct ss_formula *formula, const struct ss
 	ss_formula_add_bytes(out, ss_operand_stored(operand), operand->dtype);
 }
 
-/* Reads all tensors and writes RESULTS like the first. */
+/*
+ * Reads all tensors and writes RESULTS like the first. Batch norm needs the sums of a channel over
+ * the whole batch first, so it reads the first READ_TWICE tensors again.
+ */
 static void norm_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
 		      struct ss_work *out)
 {
@@ -143,6 +151,8 @@ static void norm_work(const struct ss_formula *formula, const struct ss_operands
 					     in->items[i].dtype);
 	for (int i = 0; i < formula->at[RESULTS]; i++)
 		add_result(out, operand, operand->dtype);
+	out->more_bytes = formula->at[READ_TWICE] * ss_operand_elements(operand) *
+			  ss_dtype_bytes(operand->dtype);
 }
 
 /* With half_to_float, softmax of half precision writes single precision. */
@@ -224,13 +234,57 @@ static void index_select_work(const struct ss_formula *formula, const struct ss_
 	ss_formula_add_bytes(out, out->elements, from->dtype);
 }
 
-/* The type of a list is not recorded: the kernel's name has it (work.c). */
-static void cat_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
-		     struct ss_work *out)
+/*
+ * The type of a list is not recorded: the kernel's name has it (work.c). PER_LIST passes over each
+ * list of the size of the first, and MORE_PASSES. Fused optimizers write all lists but gradients.
+ */
+static void list_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		      struct ss_work *out)
 {
-	(void)formula;
+	double lists = 0;
+
 	(void)in_place;
 	out->elements = in->count ? in->items[0].listed : 0;
+	for (uint32_t i = 0; i < in->count; i++)
+		lists += in->items[i].listed > 0 && in->items[i].listed == out->elements;
+	out->list_passes = formula->at[PER_LIST] * lists + formula->at[MORE_PASSES];
+}
+
+/*
+ * Elements at positions that numbers tell: as many as SOURCE has, read and written as often as
+ * SOURCE_PASSES says. What is not touched does not count. BY_ELEMENT: not whole rows, so each
+ * pass may touch a sector per element.
+ */
+static void scatter_work(const struct ss_formula *formula, const struct ss_operands *in,
+			 bool in_place, struct ss_work *out)
+{
+	const struct ss_operand *source = ss_operand_tensor(in, ss_formula_at(formula, in, SOURCE));
+	const struct ss_operand *target = ss_operand_tensor(in, 0);
+	const struct ss_operand *numbers = ss_operand_tensor(in,
+							     ss_formula_at(formula, in, NUMBERS));
+
+	(void)in_place;
+	/* a single number is broadcast */
+	if (!source || !target || !source->rank || ss_operand_elements(source) <= 1)
+		return;
+	out->has_bytes = true;
+	out->dtype = target->dtype;
+	out->columns = (double)source->dims[source->rank - 1];
+	if (numbers)
+		ss_formula_add_bytes(out, ss_operand_stored(numbers), numbers->dtype);
+	ss_formula_add_bytes(out, formula->at[SOURCE_PASSES] * ss_operand_elements(source),
+			     target->dtype);
+	if (formula->at[BY_ELEMENT])
+		out->more_bytes = formula->at[SOURCE_PASSES] * ss_operand_elements(source) *
+				  (SECTOR_BYTES - ss_dtype_bytes(target->dtype));
+}
+
+/* As often as there are results of the size of the operands: all are read, and written in order. */
+static void permute_work(const struct ss_formula *formula, const struct ss_operands *in,
+			 bool in_place, struct ss_work *out)
+{
+	norm_work(&(struct ss_formula){ .at = { 0 } }, in, in_place, out);
+	out->moved_bytes *= 1 + formula->at[RESULTS];
 }
 
 /* Reads an image and writes one of another size. */
@@ -255,6 +309,7 @@ static void upsample_work(const struct ss_formula *formula, const struct ss_oper
 	add_result(out, &result, image->dtype);
 }
 
+#define NONE SS_NO_OPERAND
 #define MEMORY(name, kind, function, ...)                              \
 	{                                                              \
 		name, SS_WORK_##kind, function, { __VA_ARGS__ }, false \
@@ -370,19 +425,47 @@ static const struct ss_formula memory_formulas[] = {
 	NORM("native_layer_norm_backward"),
 	NORM("native_group_norm"),
 	NORM("native_group_norm_backward"),
-	NORM("native_batch_norm"),
-	NORM("native_batch_norm_backward"),
-	NORM("_native_batch_norm_legit"),
-	NORM("cudnn_batch_norm"),
-	NORM("cudnn_batch_norm_backward"),
-	NORM("miopen_batch_norm"),
-	NORM("miopen_batch_norm_backward"),
+	MEMORY("native_batch_norm", NORM, norm_work, 1, 1),
+	MEMORY("native_batch_norm_backward", NORM, norm_work, 1, 2),
+	MEMORY("_native_batch_norm_legit", NORM, norm_work, 1, 1),
+	MEMORY("cudnn_batch_norm", NORM, norm_work, 1, 1),
+	MEMORY("cudnn_batch_norm_backward", NORM, norm_work, 1, 2),
+	MEMORY("miopen_batch_norm", NORM, norm_work, 1, 1),
+	MEMORY("miopen_batch_norm_backward", NORM, norm_work, 1, 2),
 	NORM("_fused_rms_norm"),
 	NORM("_fused_rms_norm_backward"),
 	MEMORY("embedding", COPY, embedding_work, 0),
 	MEMORY("index_select", COPY, index_select_work, 0),
-	MEMORY("cat", COPY, cat_work, 0),
+	MEMORY("cat", COPY, list_work, 0, 2),
+	MEMORY("index_put", COPY, scatter_work, 2, NONE, 2, true),
+	MEMORY("_index_put_impl", COPY, scatter_work, 2, NONE, 2, true),
+	MEMORY("scatter", COPY, scatter_work, 3, 2, 2, true),
+	MEMORY("scatter_add", COPY, scatter_work, 3, 2, 3, true),
+	MEMORY("index_add", COPY, scatter_work, 3, 2, 3),
+	MEMORY("index_copy", COPY, scatter_work, 3, 2, 2),
+	MEMORY("gather", COPY, scatter_work, 2, 2, 2, true),
+	MEMORY("embedding_dense_backward", COPY, scatter_work, 0, 1, 2),
+	MEMORY("_foreach_add", ELEMENTWISE, list_work, 1, 1),
+	MEMORY("_foreach_sub", ELEMENTWISE, list_work, 1, 1),
+	MEMORY("_foreach_mul", ELEMENTWISE, list_work, 1, 1),
+	MEMORY("_foreach_div", ELEMENTWISE, list_work, 1, 1),
+	MEMORY("_foreach_addcmul", ELEMENTWISE, list_work, 1, 1),
+	MEMORY("_foreach_addcdiv", ELEMENTWISE, list_work, 1, 1),
+	MEMORY("_foreach_lerp", ELEMENTWISE, list_work, 1, 1),
+	MEMORY("_foreach_sqrt", ELEMENTWISE, list_work, 1, 1),
+	MEMORY("_foreach_neg", ELEMENTWISE, list_work, 1, 1),
+	MEMORY("_foreach_maximum", ELEMENTWISE, list_work, 1, 1),
+	MEMORY("_foreach_zero", COPY, list_work, 1, 0),
+	MEMORY("_foreach_copy", COPY, list_work, 1, 0),
+	MEMORY("_foreach_norm", REDUCTION, list_work, 1, 0),
+	MEMORY("_amp_foreach_non_finite_check_and_unscale", ELEMENTWISE, list_work, 1, 1),
+	MEMORY("_fused_adam", ELEMENTWISE, list_work, 2, -1),
+	MEMORY("_fused_adamw", ELEMENTWISE, list_work, 2, -1),
+	MEMORY("_fused_sgd", ELEMENTWISE, list_work, 2, -1),
 	MEMORY("max_pool2d_with_indices_backward", REDUCTION, operands_work, 0),
+	UNARY("native_dropout"),
+	UNARY("_fused_dropout"),
+	BINARY("native_dropout_backward"),
 	BINARY("mse_loss"),
 	TERNARY("mse_loss_backward"),
 	/* packed batches: their FLOPs depend on the lengths, which are not recorded */
@@ -393,6 +476,15 @@ static const struct ss_formula memory_formulas[] = {
 	MEMORY("upsample_bilinear2d", ELEMENTWISE, upsample_work, 0),
 	MEMORY("upsample_bicubic2d", ELEMENTWISE, upsample_work, 0),
 	MEMORY("upsample_nearest2d", ELEMENTWISE, upsample_work, 0),
+	/* FBGEMM: results of the same sizes */
+	MEMORY("fbgemm::permute_2D_sparse_data", COPY, permute_work, 1),
+	MEMORY("fbgemm::permute_sparse_features", COPY, permute_work, 1),
+	MEMORY("fbgemm::permute_pooled_embs_auto_grad", COPY, permute_work, 1),
+	MEMORY("fbgemm::asynchronous_complete_cumsum", ELEMENTWISE, permute_work, 1),
+	/* ranks write into the memory of each other */
+	MEMORY("symm_mem::multimem_all_reduce_", COMM, NULL, 0),
+	MEMORY("symm_mem::one_shot_all_reduce", COMM, NULL, 0),
+	MEMORY("symm_mem::two_shot_all_reduce_", COMM, NULL, 0),
 	/* libraries of servers: results are operands */
 	MEMORY("_C::rms_norm", NORM, operands_work, 0),
 	MEMORY("_C::fused_add_rms_norm", NORM, operands_work, 0),

@@ -160,7 +160,7 @@ struct ss_reach ss_reach_of(const struct ss_reachable *reachable, const struct s
 			return reach;
 		compute = work->flops * 1e9 / rate;
 	}
-	memory = work->moved_bytes * 1e9 / reachable->memory;
+	memory = (work->moved_bytes + work->more_bytes) * 1e9 / reachable->memory;
 	reach.ns = latency + (compute > memory ? compute : memory);
 	if (compute < latency && memory < latency)
 		reach.limit = SS_LIMIT_SIZE;

@@ -19,8 +19,8 @@ struct work_key {
 struct named_formula {
 	const struct ss_formula *formula;
 	bool in_place;
-	uint8_t cat_bytes; /* a kernel that joins tensors: of an element; 0: others */
-	uint8_t units;     /* enum ss_units, of a kernel */
+	uint8_t list_bytes; /* a kernel for lists of tensors: of an element; 0: others */
+	uint8_t units;      /* enum ss_units, of a kernel */
 };
 
 static size_t works_row_capacity(const struct ss_works *works)
@@ -46,19 +46,33 @@ void ss_works_release(struct ss_works *works)
 	*works = (struct ss_works){ 0 };
 }
 
-/* CatArrayBatchedCopy<...OpaqueType<2u>...>: bytes of an element; older ones have the type. */
-static uint8_t cat_kernel_bytes(const char *name)
+/* The bytes of the type that ends at a comma; 0: of something else. */
+static uint8_t name_type_bytes(const char *at)
 {
-	const char *at = strstr(name, "CatArrayBatchedCopy"), *opaque, *end;
+	const char *end = strchr(at, ',');
 
+	return end ? (uint8_t)ss_dtype_bytes(ss_dtype_of_text(at, (size_t)(end - at))) : 0;
+}
+
+/*
+ * CatArrayBatchedCopy<...OpaqueType<2u>...>: bytes of an element; older ones have the type, and so
+ * have kernels for lists: multi_tensor_apply_kernel<..., UnaryOpFunctor<float, 1, 1, 0>, ...>.
+ */
+static uint8_t list_kernel_bytes(const char *name)
+{
+	const char *at = strstr(name, "CatArrayBatchedCopy"), *opaque;
+
+	if (!at && strstr(name, "multi_tensor_apply_kernel")) {
+		at = strstr(name, "Functor<");
+		return at ? name_type_bytes(at + strlen("Functor<")) : 0;
+	}
 	at = at ? strchr(at, '<') : NULL;
 	if (!at)
 		return 0;
 	opaque = strstr(at, "OpaqueType<");
 	if (opaque && opaque[11] >= '1' && opaque[11] <= '8')
 		return (uint8_t)(opaque[11] - '0');
-	end = strchr(at, ',');
-	return end ? (uint8_t)ss_dtype_bytes(ss_dtype_of_text(at + 1, (size_t)(end - at - 1))) : 0;
+	return name_type_bytes(at + 1);
 }
 
 static void works_find_formulas(struct ss_works *works, struct named_formula *named)
@@ -74,7 +88,7 @@ static void works_find_formulas(struct ss_works *works, struct named_formula *na
 		else if (trace->name_flags[i] & SS_NAME_COMM_OP)
 			works->name_kind[i] = SS_WORK_COMM;
 		else
-			named[i].cat_bytes = cat_kernel_bytes(name->text);
+			named[i].list_bytes = list_kernel_bytes(name->text);
 		/* Tensile: FP32 (S) whose operands are shortened (MX) */
 		if (trace->name_flags[i] & SS_NAME_TENSOR_CORE)
 			named[i].units = strstr(name->text, "_S_MX_") ? SS_UNITS_XF32
@@ -284,13 +298,15 @@ static struct ss_worker *works_worker_of_op(struct ss_works *works, uint32_t op)
 }
 
 /* Calls of the same sizes share an item: the first kernel says how large elements are. */
-static void work_set_cat(struct ss_work *work, double element_bytes)
+static void work_set_list(struct ss_work *work, double element_bytes)
 {
-	if (work->has_bytes || work->elements <= 0)
+	if (work->has_bytes || work->elements <= 0 || work->list_passes <= 0)
 		return;
 	work->has_bytes = true;
-	work->out_bytes = work->elements * element_bytes;
-	work->moved_bytes = 2 * work->out_bytes;
+	work->moved_bytes = work->list_passes * work->elements * element_bytes;
+	/* one pass reads or writes, and norms write little */
+	if (work->list_passes > 1)
+		work->out_bytes = work->elements * element_bytes;
 }
 
 static void works_mark_kernels(struct ss_works *works, const struct named_formula *named)
@@ -299,19 +315,19 @@ static void works_mark_kernels(struct ss_works *works, const struct named_formul
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
-		uint8_t cat_bytes = named[slices->name[row]].cat_bytes;
+		uint8_t list_bytes = named[slices->name[row]].list_bytes;
 		uint8_t units = named[slices->name[row]].units;
 		struct ss_worker *worker;
 		uint32_t op;
 
 		if (!ss_kind_on_device(slices->kind[row]) || slices->dur_ns[row] <= 0 ||
-		    (!cat_bytes && !units))
+		    (!list_bytes && !units))
 			continue;
 		op = ss_ops_launcher(works->ops, row);
 		worker = works_worker_of_op(works, op);
-		if (worker && cat_bytes && worker->item != SS_NO_ROW)
-			work_set_cat(&works->items[worker->item], cat_bytes);
-		else if (worker && !cat_bytes && ss_ops_counts(works->ops, op))
+		if (worker && list_bytes && worker->item != SS_NO_ROW)
+			work_set_list(&works->items[worker->item], list_bytes);
+		else if (worker && !list_bytes && ss_ops_counts(works->ops, op))
 			worker->tensor = units > worker->tensor ? units : worker->tensor;
 	}
 }

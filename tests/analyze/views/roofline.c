@@ -47,6 +47,13 @@
 	OP("aten::cat", "0", "9", "[[[1000],[1000]],[]]", "[\"TensorList\",\"Scalar\"]") \
 	"," LAUNCHED(kernel, "1", "20", "4", "1")
 
+/* 1,024 numbers in each list. */
+#define TWO_LISTS "[[1000],[24]]"
+#define FOUR_LISTS "[[1024]],[[1024]],[[1024]],[[1024]],[[]]"
+#define LISTS(name, lists, functor)                              \
+	OP(name, "0", "9", "[" lists ",[]]", "[\"TensorList\"]") \
+	"," LAUNCHED("multi_tensor_apply_kernel<M<2>, " functor "<float, 2>>", "1", "20", "4", "1")
+
 static const struct view_case op_cases[] = {
 	{ "nothing", "[]", "name+notes",
 	  "Shapes are not recorded: use profile(record_shapes=True)." },
@@ -74,6 +81,12 @@ static const struct view_case op_cases[] = {
 	{ "the kernel says how large the elements of a list are: 4000 bytes read and written",
 	  ON(A100, JOINED("at::native::CatArrayBatchedCopy<at::native::OpaqueType<2u>, 4>")),
 	  "name,gb_per_s,moved_bytes", "aten::cat,2.00,8000" },
+	{ "and a kernel for lists its type: read twice, written once",
+	  ON(A100, LISTS("aten::_foreach_add_", TWO_LISTS "," TWO_LISTS, "ListAlphaFunctor")),
+	  "name,moved_bytes", "aten::_foreach_add_,12288" },
+	{ "an optimizer in one kernel reads four lists and writes three",
+	  ON(A100, LISTS("aten::_fused_adamw_", FOUR_LISTS, "FusedAdamMathFunctor")),
+	  "name,moved_bytes", "aten::_fused_adamw_,28672" },
 	{ "or its type", ON(A100, JOINED("CatArrayBatchedCopy<bool, unsigned int, 3>")),
 	  "name,moved_bytes", "aten::cat,4000" },
 	{ "packed attention: bytes, no share of a peak",
