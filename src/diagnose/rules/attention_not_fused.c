@@ -17,7 +17,7 @@
 /* How many operators around a launch are checked by name. */
 #define OWNERS_MAX 8
 
-enum attention_role { ROLE_NEW = 0, ROLE_OTHER, ROLE_PRODUCT, ROLE_SOFTMAX, ROLE_BREAK };
+enum attention_role { ROLE_NEW = 0, ROLE_OTHER, ROLE_PRODUCT, ROLE_SOFTMAX, ROLE_BREAK, ROLE_MATH };
 
 struct attention_launch {
 	uint32_t call, task; /* host row, task of the kernel */
@@ -29,6 +29,7 @@ struct unfused_attention {
 	uint8_t *roles; /* enum attention_role, per name */
 	struct attention_launch *kernels;
 	uint32_t kernel_count;
+	int64_t math_ns, claimed_ns; /* inside of PyTorch's own attention; all */
 	struct ss_code_places *sites;
 };
 
@@ -43,20 +44,26 @@ static bool name_has_any_part(const char *name, const char *const *parts, size_t
 static enum attention_role attention_role_of_name(const char *name)
 {
 	/* products with weights, and fused attention: they end what may be unfused attention */
-	static const char *const breaks[] = { "aten::mm",           "aten::addmm", "aten::linear",
-					      "aten::_convolution", "attention",   "log_softmax" };
+	static const char *const breaks[] = { "aten::mm", "aten::addmm", "aten::linear",
+					      "aten::_convolution", "log_softmax" };
 
 	if (strcmp(name, "aten::bmm") == 0 || strcmp(name, "aten::baddbmm") == 0 ||
 	    strcmp(name, "aten::baddbmm_") == 0)
 		return ROLE_PRODUCT;
+	/* the slow path of scaled_dot_product_attention is made of separate operators */
+	if (strcmp(name, "aten::_scaled_dot_product_attention_math") == 0)
+		return ROLE_MATH;
+	/* of a library: a range of the user may have that name, too */
+	if (strstr(name, "attention") && strstr(name, "::"))
+		return ROLE_BREAK;
 	if (name_has_any_part(name, breaks, SS_COUNT(breaks)))
 		return ROLE_BREAK;
 	return strstr(name, "softmax") || strstr(name, "Softmax") ? ROLE_SOFTMAX : ROLE_OTHER;
 }
 
-/* The role of the innermost operator around the launch that has one. */
+/* The role of the innermost operator around the launch that has one, `wanted` or any. */
 static enum attention_role attention_role_of_call(struct unfused_attention *attention,
-						  uint32_t call)
+						  uint32_t call, enum attention_role wanted)
 {
 	const struct ss_trace *trace = attention->context->trace;
 	uint32_t op = attention->ops->owner[call];
@@ -67,7 +74,7 @@ static enum attention_role attention_role_of_call(struct unfused_attention *atte
 		if (*role == ROLE_NEW)
 			*role = (uint8_t)attention_role_of_name(
 				ss_strings_text(&trace->names, trace->slices.name[op]));
-		if (*role != ROLE_OTHER)
+		if (*role != ROLE_OTHER && (!wanted || *role == wanted))
 			return (enum attention_role) * role;
 	}
 	return ROLE_OTHER;
@@ -114,8 +121,12 @@ static void attention_claim_between(struct unfused_attention *attention, uint32_
 		if (task->step != SS_NO_STEP && op != SS_NO_ROW &&
 		    ss_rule_claim(attention->context,
 				  (struct ss_claim){ .task = kernel->task,
-						     .low_ns = task->own_ns / 2 }))
+						     .low_ns = task->own_ns / 2 })) {
 			ss_code_places_add(attention->sites, slices->name[op], op, task->own_ns);
+			ss_ns_add(&attention->claimed_ns, task->own_ns);
+			if (attention_role_of_call(attention, kernel->call, ROLE_MATH) == ROLE_MATH)
+				ss_ns_add(&attention->math_ns, task->own_ns);
+		}
 	}
 }
 
@@ -128,7 +139,7 @@ static void attention_find(struct unfused_attention *attention)
 
 	for (uint32_t i = 0; i < attention->kernel_count; i++) {
 		uint32_t call = attention->kernels[i].call;
-		enum attention_role role = attention_role_of_call(attention, call);
+		enum attention_role role = attention_role_of_call(attention, call, ROLE_NEW);
 
 		if (slices->track[call] != track || role == ROLE_BREAK ||
 		    (from != SS_NO_ROW && i - from > BETWEEN_MAX))
@@ -144,6 +155,13 @@ static void attention_find(struct unfused_attention *attention)
 		has_softmax = false;
 	}
 }
+
+static const char slow_path_fix[] =
+	"# scaled_dot_product_attention takes its slow path; this says why:\n"
+	"with sdpa_kernel([SDPBackend.FLASH_ATTENTION,\n"
+	"                  SDPBackend.EFFICIENT_ATTENTION]):   # torch.nn.attention\n"
+	"    y = F.scaled_dot_product_attention(q, k, v, is_causal=True)\n"
+	"# fp16 or bf16, heads in multiples of 8, no mask that needs a gradient";
 
 static enum ss_status attention_not_fused_look(struct ss_rule_context *context,
 					       struct ss_error *err)
@@ -161,6 +179,8 @@ static enum ss_status attention_not_fused_look(struct ss_rule_context *context,
 	if (attention.sites->count)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 				       "the trace does not show who needs attention weights");
+	if (attention.math_ns > attention.claimed_ns / 2)
+		ss_rule_set_fix(context, slow_path_fix);
 	return SS_OK;
 }
 

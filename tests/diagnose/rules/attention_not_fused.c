@@ -12,6 +12,11 @@
 	";kernel k" n " 7 " start " +" dur " #" n ";"
 #define OP(name, n, at, start, dur) OP_OF("1", name, n, at, start, dur)
 
+#define BMM(n, at, start) OP("aten::bmm", n, at, start, "100")
+#define SDPA "op aten::scaled_dot_product_attention 1 5 +80;"
+#define SLOW_PATH "op aten::_scaled_dot_product_attention_math 1 6 +70;"
+#define FUSED(n, at, start) OP("aten::_flash_attention_forward", n, at, start, "100")
+
 #define SAID(op, ms) op " between the two matmuls of attention: " ms " per step (once)"
 
 static const struct rule_case cases[] = {
@@ -21,6 +26,25 @@ static const struct rule_case cases[] = {
 			  OP("aten::bmm", "4", "40", "500", "100"),
 	  "warning 300.0 medium\n" SAID("aten::_softmax", "0.20 ms") "\n" SAID("aten::mul",
 									       "0.10 ms") },
+	{ "the slow path of PyTorch's own attention, with a mask",
+	  STEP SDPA SLOW_PATH BMM("1", "10", "100") OP("aten::add_", "2", "20", "200", "100")
+		  OP("aten::_softmax", "3", "30", "300", "200") BMM("4", "40", "500"),
+	  "warning 300.0 medium\n" SAID("aten::_softmax", "0.20 ms") "\n" SAID("aten::add_",
+									       "0.10 ms") },
+	{ "in a range with that name",
+	  STEP "op attention 1 5 +80;" BMM("1", "10", "100")
+		  OP("aten::mul", "2", "20", "200", "100")
+			  OP("aten::_softmax", "3", "30", "300", "200") BMM("4", "40", "500"),
+	  "warning 300.0 medium\n" SAID("aten::_softmax", "0.20 ms") "\n" SAID("aten::mul",
+									       "0.10 ms") },
+	{ "fused attention between products of something else",
+	  STEP BMM("1", "10", "100") FUSED("2", "20", "200")
+		  OP("aten::_softmax", "3", "30", "300", "100") BMM("4", "40", "400"),
+	  "" },
+	{ "the slow path without a second product",
+	  STEP SDPA SLOW_PATH BMM("1", "10", "100") OP("aten::add_", "2", "20", "200", "100")
+		  OP("aten::_softmax", "3", "30", "300", "200"),
+	  "" },
 	{ "backward",
 	  STEP OP("aten::bmm", "1", "10", "100", "100")
 		  OP("aten::_softmax_backward_data", "2", "20", "200", "100")
