@@ -5,15 +5,19 @@
  *
  * As one kernel they read the inputs once and write the last result. The file does not say which
  * tensor an operator reads; of neighbours on a stream with tensors of the same size we assume that
- * the second reads the result of the first. Halves of a tensor count, too: rotary embeddings.
+ * the second reads the result of the first. Halves of a tensor count, too: rotary embeddings. So
+ * do lists of tensors: an optimizer whose loops are one kernel each (foreach) still moves the state
+ * several times.
  */
 #include "diagnose/evidence/code_places.h"
 
 /* Shorter kernels are bound by latency: other rules look at their number. They end no chain. */
 #define KERNEL_NS 10000
 
-/* Kernels that one kernel can replace: more need too many inputs. */
+/* Operators that one kernel can replace: more need too many inputs. */
 #define CHAIN_MAX 64
+/* Their kernels: an operation on a list takes one per 320 blocks of 65,536 numbers. */
+#define LINKS_MAX 1024
 
 /*
  * One kernel reads at least the inputs of the first, and writes something. Ten passes over memory
@@ -33,8 +37,9 @@ struct unfused_chains {
 	struct ss_rule_context *context;
 	const struct ss_works *works;
 	struct ss_code_places *sites;
-	struct chain_link links[CHAIN_MAX];
-	uint32_t count;
+	struct chain_link links[LINKS_MAX];
+	uint32_t count, op_count;
+	int64_t claimed_ns, lists_ns; /* of all chains; of lists of tensors */
 };
 
 /* What a kernel is for a chain; only work that compilers make one kernel of goes on with it. */
@@ -69,13 +74,15 @@ static bool chain_goes_on(const struct unfused_chains *chains, const struct chai
 	const struct chain_link *last;
 	double before, after;
 
-	if (!chains->count || chains->count == CHAIN_MAX)
+	if (!chains->count || chains->count == LINKS_MAX)
 		return false;
 	last = &chains->links[chains->count - 1];
+	if (last->worker != next->worker && chains->op_count == CHAIN_MAX)
+		return false;
 	before = last->work->elements;
 	after = next->work->elements;
 	return tasks[last->task].track == tasks[next->task].track &&
-	       tasks[last->task].step == tasks[next->task].step && last->worker != next->worker &&
+	       tasks[last->task].step == tasks[next->task].step &&
 	       columns_match(last->work->columns, next->work->columns) && before <= 2 * after &&
 	       after <= 2 * before;
 }
@@ -85,15 +92,21 @@ static void chain_end(struct unfused_chains *chains)
 {
 	struct ss_rule_context *context = chains->context;
 	double moved = 0, saved = 0, part;
+	const struct ss_worker *last = chains->links[chains->count ? chains->count - 1 : 0].worker;
 
 	for (uint32_t i = 0; i < chains->count; i++) {
-		moved += chains->links[i].work->moved_bytes;
-		if (i + 1 < chains->count)
-			saved += 2 * chains->links[i].work->out_bytes;
+		const struct chain_link *link = &chains->links[i];
+
+		/* an operator with several kernels counts once */
+		if (i && link[-1].worker == link->worker)
+			continue;
+		moved += link->work->moved_bytes;
+		if (link->worker != last)
+			saved += 2 * link->work->out_bytes;
 	}
 	part = moved > 0 ? 1 - saved / moved : 1;
 	part = part > LEAST_PART ? part : LEAST_PART;
-	for (uint32_t i = 0; chains->count > 1 && i < chains->count; i++) {
+	for (uint32_t i = 0; saved > 0 && i < chains->count; i++) {
 		const struct chain_link *link = &chains->links[i];
 		const struct ss_task *task = &context->graph->tasks[link->task];
 		int64_t own_ns = (int64_t)(part * (double)task->own_ns);
@@ -104,12 +117,23 @@ static void chain_end(struct unfused_chains *chains)
 						     .own_ns = own_ns,
 						     .low_ns = own_ns +
 							       3 * (task->own_ns - own_ns) / 4,
-						     .high_ns = own_ns }))
+						     .high_ns = own_ns })) {
 			(void)ss_code_places_add(chains->sites,
 						 context->trace->slices.name[link->worker->row],
 						 link->worker->row, task->own_ns);
+			ss_ns_add(&chains->claimed_ns, task->own_ns);
+			if (link->work->list_passes > 0 && link->work->kind == SS_WORK_ELEMENTWISE)
+				ss_ns_add(&chains->lists_ns, task->own_ns);
+		}
 	}
-	chains->count = 0;
+	chains->count = chains->op_count = 0;
+}
+
+static void chain_add(struct unfused_chains *chains, const struct chain_link *link)
+{
+	chains->op_count += !chains->count ||
+			    chains->links[chains->count - 1].worker != link->worker;
+	chains->links[chains->count++] = *link;
 }
 
 static enum ss_status unfused_chain_look(struct ss_rule_context *context, struct ss_error *err)
@@ -129,7 +153,7 @@ static enum ss_status unfused_chain_look(struct ss_rule_context *context, struct
 		if (step == CHAIN_ENDS || (step == CHAIN_LINKS && !chain_goes_on(&chains, &next)))
 			chain_end(&chains);
 		if (step == CHAIN_LINKS)
-			chains.links[chains.count++] = next;
+			chain_add(&chains, &next);
 	}
 	chain_end(&chains);
 	if (!chains.sites->count)
@@ -138,6 +162,10 @@ static enum ss_status unfused_chain_look(struct ss_rule_context *context, struct
 			      "%s beside others of its size: {time} per step ({count} times)");
 	ss_rule_set_confidence(context, SS_CONFIDENCE_LOW,
 			       "we assume that each operator reads what the one before wrote");
+	if (chains.lists_ns > chains.claimed_ns / 2)
+		ss_rule_set_fix(context, "optimizer = torch.optim.AdamW(params, fused=True)\n"
+					 "# or torch.compile(optimizer.step): one pass over all "
+					 "tensors");
 	return SS_OK;
 }
 

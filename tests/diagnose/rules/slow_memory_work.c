@@ -32,6 +32,23 @@ static const struct rule_case cases[] = {
 	  H100 NORM("aten::native_layer_norm") KERNEL("layer_norm", "1", "2", "100", "600") END,
 	  "warning 415.0 medium\naten::native_layer_norm: 0.60 ms per step (once), where good "
 	  "kernels take about 30 % of it" },
+	{ "rows added up by their index: 1.07 GB moved twice",
+	  H100 OP("aten::embedding_dense_backward", "1", "[65536,4096],[65536],[],[],[]",
+		  "\"float\",\"long int\",\"Scalar\",\"Scalar\",\"Scalar\"",
+		  "\"\",\"\",\"1000\",\"-1\",\"False\"")
+		  KERNEL("embedding_backward_feature_kernel", "1", "2", "100", "3000") END,
+	  "warning 2268.8 medium\naten::embedding_dense_backward: 3.00 ms per step (once), where "
+	  "good kernels take about 20 % of it" },
+	{ "batch norm reads its input twice, and is good at 3 passes in 2",
+	  H100 OP("aten::cudnn_batch_norm", "1", "[512,64,112,112],[64],[64]",
+		  "\"c10::BFloat16\",\"float\",\"float\"", "\"\",\"\",\"\"")
+		  KERNEL("bn_fw_tr_1C11", "1", "2", "100", "1000") END,
+	  "" },
+	{ "numbers far apart take a sector each",
+	  H100 OP("aten::gather", "1", "[40000000],[],[40000000]",
+		  "\"float\",\"Scalar\",\"long int\"", "\"\",\"0\",\"\"")
+		  KERNEL("_scatter_gather_elementwise_kernel", "1", "2", "100", "900") END,
+	  "" },
 	{ "good",
 	  H100 NORM("aten::native_layer_norm") KERNEL("layer_norm", "1", "2", "100", "250") END,
 	  "" },

@@ -34,7 +34,44 @@
 	KERNEL("mul", "2", "12", "170", "105") \
 	TANH("21", size) KERNEL("tanh", "3", "22", "275", "70")
 
+/* An optimizer: 33.5 million numbers in two tensors, 268 MB a pass. */
+#define LIST "[[4096,4096],[4096,4096]]"
+#define FOREACH(name, ts, lists) OP(name, ts, lists, "\"TensorList\",\"TensorList\"", "\"\",\"\"")
+#define MULTI(functor) \
+	"at::native::multi_tensor_apply_kernel<M<2>, at::native::" functor "<float, 1>>"
+
 static const struct rule_case cases[] = {
+	/* 3, 2 and 3 passes, of which four need not be; the first has two kernels */
+	{ "an optimizer in passes over lists",
+	  H100 FOREACH("aten::_foreach_lerp_", "1",
+		       LIST "," LIST) KERNEL(MULTI("TernaryOpListFunctor"), "1", "2", "100", "60")
+		  KERNEL(MULTI("TernaryOpListFunctor"), "4", "3", "160", "60")
+			  FOREACH("aten::_foreach_sqrt", "11", LIST)
+				  KERNEL(MULTI("UnaryOpFunctor"), "2", "12", "220", "80")
+					  FOREACH("aten::_foreach_add_", "21", LIST "," LIST)
+						  KERNEL(MULTI("BinaryOpListAlphaFunctor"), "3",
+							 "22", "300", "120") END,
+	  "warning 160.0 low\n"
+	  "aten::_foreach_add_ beside others of its size: 0.12 ms per step (once)\n"
+	  "aten::_foreach_lerp_ beside others of its size: 0.12 ms per step (2 times)\n"
+	  "aten::_foreach_sqrt beside others of its size: 0.08 ms per step (once)" },
+	{ "the two kernels of one operator",
+	  H100 FOREACH("aten::_foreach_mul_", "1", LIST)
+		  KERNEL(MULTI("UnaryOpFunctor"), "1", "2", "100", "60")
+			  KERNEL(MULTI("UnaryOpFunctor"), "2", "3", "160", "60") END,
+	  "" },
+	{ "a norm of gradients, and what clips them",
+	  H100 FOREACH("aten::_foreach_norm", "1", LIST)
+		  KERNEL(MULTI("LpNormFunctor"), "1", "2", "100", "50")
+			  FOREACH("aten::_foreach_mul_", "11", LIST)
+				  KERNEL(MULTI("UnaryOpFunctor"), "2", "12", "150", "90") END,
+	  "" },
+	{ "lists of other sizes",
+	  H100 FOREACH("aten::_foreach_mul_", "1", LIST)
+		  KERNEL(MULTI("UnaryOpFunctor"), "1", "2", "100", "60")
+			  FOREACH("aten::_foreach_mul_", "11", "[[4096,512]]")
+				  KERNEL(MULTI("UnaryOpFunctor"), "2", "12", "160", "20") END,
+	  "" },
 	{ "three in a row", H100 THREE(SIZE) END,
 	  "warning 140.0 low\naten::mul beside others of its size: 0.10 ms per step (once)\n"
 	  "aten::gelu beside others of its size: 0.07 ms per step (once)\n"
