@@ -51,7 +51,7 @@ DIAGNOSIS_HEAD = """\
 # What the objects inside are called.
 NAMES = {"warnings": "Doubt", "runs": "RunOfFiles", "spread": "Spread", "account": "Account",
          "gpu": "GpuUse", "findings": "Finding", "evidence": "Evidence", "run": "Run",
-         "quality": "Quality", "outliers": "Outlier"}
+         "quality": "Quality", "outliers": "Outlier", "other_gpu": "OtherGpu", "work": "GpuWork"}
 PLAIN = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean",
          "null": "null"}
 

@@ -8,6 +8,7 @@
 #include "api/glossary.h"
 #include "api/request/query.h"
 #include "diagnose/findings_table.h"
+#include "diagnose/work/other_device.h"
 #include "render/arrow.h"
 #include "render/page/page.h"
 #include "table/table.h"
@@ -57,6 +58,7 @@ static enum ss_status verdict_of_request(struct ss_session *session, const struc
 		.is_what_if = strcmp(wanted->what, "what-if") == 0,
 		.fixes = ss_wanted_text(wanted, "fix"),
 	};
+	const char *gpu = ss_wanted_text(wanted, "gpu");
 	bool compares;
 
 	SS_TRY(ss_wanted_check(wanted, ss_request_takers(wanted->what), wanted->what, err));
@@ -65,7 +67,12 @@ static enum ss_status verdict_of_request(struct ss_session *session, const struc
 	if (session->job.live_count && !session->job.flight_count && !session->job.snapshot_count)
 		SS_TRY(ss_session_has_trace(session, err));
 	SS_TRY(verdict_check_rank(&session->job, chosen.rank, err));
+	/* without fixes it is the recorded program */
+	if (gpu && !chosen.fixes)
+		chosen.fixes = "";
 	SS_TRY(ss_session_verdict(session, &chosen, verdict, err));
+	if (gpu)
+		SS_TRY(ss_diagnosis_change_device(&session->diagnosis, &session->job, gpu, err));
 	ss_query_trust(session, &options->trust);
 	ss_identity_of_job(&session->job, chosen.rank, &options->run);
 	options->trust.files += (*verdict)->snapshot_count + session->job.flight_count;

@@ -332,8 +332,9 @@ static int show_once(const char *what, const struct arguments *arguments)
 			  &shown);
 	if (code != EXIT_FINE)
 		return code;
-	open.reduce = offer.of_job;
-	open.diagnose = offer.of_replay;
+	/* for another GPU the work of kernels is looked up again, once the fixes are known */
+	open.reduce = offer.of_job && !cli_option_text(arguments, "gpu");
+	open.diagnose = offer.of_replay && open.reduce;
 	open.snapshots = takes_snapshots(what);
 	open.live = offer.of_live ? SS_OPEN_LIVE_FIRST : SS_OPEN_LIVE_TOO;
 	status = show_load(arguments, &open, &session, &err);

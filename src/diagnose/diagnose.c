@@ -237,6 +237,7 @@ static void diagnosis_forget_choice(struct ss_diagnosis *diagnosis)
 	diagnosis->chosen_count = diagnosis->finding_count = diagnosis->warning_count = 0;
 	diagnosis->next = diagnosis->not_found = NULL;
 	diagnosis->ceiling_ns = diagnosis->start_up_ns = 0;
+	diagnosis->other_device = (struct ss_other_device){ 0 };
 }
 
 /* Writes savings and evidence of each finding in one unit; false: no memory. */

@@ -10,6 +10,7 @@
 #ifndef SS_DIAGNOSE_DIAGNOSE_H
 #define SS_DIAGNOSE_DIAGNOSE_H
 
+#include "analyze/work/reach.h"
 #include "diagnose/account.h"
 #include "diagnose/known_replays.h"
 #include "diagnose/rank_summary.h"
@@ -34,6 +35,25 @@ struct ss_diagnosis_trust {
 	uint64_t unmatched;      /* collectives that met nobody */
 	uint64_t recorded_waits; /* of streams for each other, */
 	uint64_t inferred_waits; /* and those inferred from when work started */
+};
+
+/* What limits device work, and what else runs there. */
+enum ss_device_part {
+	SS_DEVICE_UNKNOWN = SS_LIMIT_UNKNOWN, /* kernels of unknown work; then the other limits */
+	SS_DEVICE_COLLECTIVES = SS_LIMIT_TENSORS + 1,
+	SS_DEVICE_COPIES,
+	SS_DEVICE_PARTS,
+};
+
+/* Times; low is the longer one, if the device does less than expected. */
+struct ss_device_time {
+	double now_ns, then_ns, low_ns, high_ns;
+};
+
+struct ss_other_device {
+	const char *name; /* as in the table of devices; NULL: none was asked for */
+	int64_t step_ns, low_ns, high_ns;
+	struct ss_device_time parts[SS_DEVICE_PARTS]; /* work per step, mean over the ranks */
 };
 
 struct ss_diagnosis {
@@ -82,6 +102,7 @@ struct ss_diagnosis {
 	double seconds;             /* that loading took */
 	const char *not_found;      /* what-if: fixes that nothing was found for; NULL: none */
 	struct ss_diagnosis_trust trust;
+	struct ss_other_device other_device; /* what-if */
 	bool on_device;            /* events of a device are recorded, on one rank at least */
 	struct ss_account account; /* of the mean step; zeroed where there is none */
 	struct ss_spread spread;   /* of the steps */

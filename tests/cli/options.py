@@ -23,7 +23,8 @@ STEPSCOPE = sys.argv[1]
 FINE, FAILED, USAGE = 0, 1, 2
 
 EVENT = '{"ph":"X","cat":"%s","name":"%s","pid":%d,"tid":%d,"ts":%d,"dur":%d,"args":{%s}}'
-TRACE = '{"distributedInfo":{"rank":0},"traceEvents":[%s]}' % ",".join((
+DEVICE = '"deviceProperties":[{"id":0,"name":"NVIDIA A100-SXM4-80GB"}]'
+TRACE = '{"distributedInfo":{"rank":0},' + DEVICE + ',"traceEvents":[%s]}' % ",".join((
     EVENT % ("user_annotation", "ProfilerStep#1", 9, 9, 0, 50, ""),
     EVENT % ("cpu_op", "aten::mm", 9, 9, 1, 20, ""),
     EVENT % ("cuda_runtime", "cudaLaunchKernel", 9, 9, 2, 3, '"correlation":1'),
@@ -36,7 +37,7 @@ SNAPSHOT = {"segments": [], "device_traces": [[
 VALUES = {
     "rank": "0", "step": "0", "device": "0", "stream": "7", "name": "e", "top": "1", "sort": "rank",
     "format": "json", "color": "never", "width": "60", "run": "1", "threads": "1", "share": "0/1",
-    "memory-limit": "1G", "progress": "none", "fix": "straggler", "view": "kernels",
+    "memory-limit": "1G", "progress": "none", "fix": "straggler", "gpu": "H200", "view": "kernels",
     "label": "team=x", "by-path": "{team}", "fail-if": "ranks > 9", "threshold": "1%",
 }
 FIELDS = ("format", "rank", "step", "device", "stream", "name", "group", "sort", "top", "fix")

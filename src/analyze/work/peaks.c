@@ -263,6 +263,14 @@ const struct ss_peaks *ss_peaks_find(const char *device_name)
 	return NULL;
 }
 
+const char *ss_peaks_next(const char *text, uint32_t *number)
+{
+	for (; *number < SS_COUNT(peak_table); ++*number)
+		if (peak_table[*number].gb_per_s > 0 && strstr(peak_table[*number].pattern, text))
+			return peak_table[(*number)++].pattern;
+	return NULL;
+}
+
 double ss_peaks_flops(const struct ss_peaks *peaks, enum ss_dtype dtype, enum ss_units units)
 {
 	const double fp32[] = { peaks->fp32, peaks->fp32_matrix, peaks->xf32 };

@@ -42,6 +42,9 @@ struct ss_peaks {
 /* The peaks of a device; NULL: it is not in the table. */
 const struct ss_peaks *ss_peaks_find(const char *device_name);
 
+/* The pattern of the table that has this number and the text in it; NULL: no more have it. */
+const char *ss_peaks_next(const char *text, uint32_t *number);
+
 /* What computes. TF32 of NVIDIA is SS_UNITS_TENSOR. */
 enum ss_units { SS_UNITS_VECTOR = 0, SS_UNITS_TENSOR, SS_UNITS_XF32, SS_UNITS_COUNT };
 

@@ -101,6 +101,18 @@ static void reachable_measure(struct ss_reachable *reachable)
 	}
 }
 
+/* From the peaks, and what is reached of them. */
+static void reachable_set_rates(struct ss_reachable *reachable, double products, double memory)
+{
+	reachable->memory = reachable->peaks->gb_per_s * 1e9 * memory;
+	for (int dtype = 0; dtype <= SS_DTYPE_OTHER; dtype++)
+		for (int units = 0; units < SS_UNITS_COUNT; units++)
+			reachable->products[dtype][units] = ss_peaks_flops(reachable->peaks,
+									   (enum ss_dtype)dtype,
+									   (enum ss_units)units) *
+							    products;
+}
+
 void ss_reachable_init(struct ss_reachable *reachable, const struct ss_works *works,
 		       const char *device_name)
 {
@@ -112,12 +124,23 @@ void ss_reachable_init(struct ss_reachable *reachable, const struct ss_works *wo
 		return;
 	}
 	reachable->is_published = true;
-	reachable->memory = peaks->gb_per_s * 1e9 * peaks->memory_reach;
-	for (int dtype = 0; dtype <= SS_DTYPE_OTHER; dtype++)
-		for (int units = 0; units < SS_UNITS_COUNT; units++)
-			reachable->products[dtype][units] =
-				ss_peaks_flops(peaks, (enum ss_dtype)dtype, (enum ss_units)units) *
-				peaks->products_reach;
+	reachable_set_rates(reachable, peaks->products_reach, peaks->memory_reach);
+}
+
+void ss_reachable_move(struct ss_reachable *out, const struct ss_reachable *from,
+		       const struct ss_peaks *to)
+{
+	double products = to->products_reach, memory = to->memory_reach;
+
+	if (products <= 0)
+		products = from->peaks && from->peaks->products_reach > 0
+				   ? from->peaks->products_reach
+				   : 1;
+	if (memory <= 0)
+		memory = from->peaks && from->peaks->memory_reach > 0 ? from->peaks->memory_reach
+								      : 1;
+	*out = (struct ss_reachable){ .works = from->works, .peaks = to, .is_published = true };
+	reachable_set_rates(out, products, memory);
 }
 
 /* Of the rate of products. */
@@ -162,6 +185,8 @@ struct ss_reach ss_reach_of(const struct ss_reachable *reachable, const struct s
 	}
 	memory = (work->moved_bytes + work->more_bytes) * 1e9 / reachable->memory;
 	reach.ns = latency + (compute > memory ? compute : memory);
+	reach.compute_ns = compute;
+	reach.memory_ns = memory;
 	if (compute < latency && memory < latency)
 		reach.limit = SS_LIMIT_SIZE;
 	else if (compute <= memory)

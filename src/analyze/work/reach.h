@@ -31,9 +31,11 @@ struct ss_reachable {
 	bool is_published; /* the rate of products is; else of the file */
 };
 
+/* All times are of all device work of the call. */
 struct ss_reach {
 	enum ss_limit limit;
-	double ns; /* of all device work of the call */
+	double ns; /* the longer of the next two, and a latency */
+	double compute_ns, memory_ns;
 };
 
 /* The name of the used devices, or "" if they have several; *count: how many. */
@@ -41,6 +43,12 @@ const char *ss_reach_device_name(const struct ss_trace *trace, uint32_t *count);
 
 void ss_reachable_init(struct ss_reachable *reachable, const struct ss_works *works,
 		       const char *device_name);
+
+/*
+ * The same works on another device. What is published about neither of the two is taken as 1.
+ */
+void ss_reachable_move(struct ss_reachable *out, const struct ss_reachable *from,
+		       const struct ss_peaks *to);
 
 /* SS_LIMIT_UNKNOWN: sizes, types or rates are unknown. */
 struct ss_reach ss_reach_of(const struct ss_reachable *reachable, const struct ss_worker *worker);

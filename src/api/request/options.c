@@ -45,6 +45,8 @@ const struct ss_option ss_options[] = {
 	OPTION("fix", "RULE[=RANK],...",
 	       "findings to fix; 'stepscope explain' lists the rules (default: all)", LIST, REQUEST,
 	       SS_TAKER_WHAT_IF, .letter = 0),
+	OPTION("gpu", "NAME", "on another GPU, such as 'H200'; without --fix: as recorded", TEXT,
+	       REQUEST, SS_TAKER_WHAT_IF, .letter = 0),
 	OPTION("verbose", NULL, "show all evidence, reasons and data quality", FLAG, REQUEST,
 	       SS_TAKER_DIAGNOSE | SS_TAKER_WHAT_IF, .letter = 'v'),
 	TEXT("view", "NAME", "view to compare (default: where step time goes, and kernels)",

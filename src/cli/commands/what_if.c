@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * what_if.c - command: how long a step would take with some of the findings fixed.
+ * what_if.c - command: how long a step would take with findings fixed, or on another GPU.
  */
 #include "cli/command.h"
 
@@ -11,8 +11,8 @@ static int what_if_run(const struct command *command, const struct arguments *ar
 
 const struct command command_what_if = {
 	.name = "what-if",
-	.summary = "How long a step would take with some of the findings fixed",
-	.usage = "[--fix RULE[=RANK],...] [OPTIONS] PATH...",
+	.summary = "How long a step would take with findings fixed, or on another GPU",
+	.usage = "[--fix RULE[=RANK],...] [--gpu NAME] [OPTIONS] PATH...",
 	.is_verdict = true,
 	.takers = SS_TAKER_WHAT_IF,
 	.run = what_if_run,

@@ -227,6 +227,24 @@ static const struct ss_json_member gpu[] = {
 	END,
 };
 
+static const struct ss_json_member gpu_work[] = {
+	TEXT("limit", "what limits it: as in the view roofline, collectives or copies"),
+	INTEGER("now_ns", "its time per step, mean over ranks"),
+	INTEGER("then_ns", "the same on the other GPU"),
+	INTEGER("low_ns", "the shorter bound"),
+	INTEGER("high_ns", "the longer bound"),
+	END,
+};
+
+static const struct ss_json_member other_gpu[] = {
+	TEXT("name", "as in the table of GPUs"),
+	INTEGER("step_ns", "the step there, with the fixes that --fix names"),
+	INTEGER("low_ns", "the shorter bound"),
+	INTEGER("high_ns", "the longer bound"),
+	OBJECTS("work", SS_MEMBER_LIST, "GPU work per step, by what limits it", gpu_work),
+	END,
+};
+
 static const struct ss_json_member verdict[] = {
 	INTEGER_OR_NULL("step_ns", "the mean step"),
 	INTEGER_OR_NULL("fixed_step_ns", "the predicted step with all warnings fixed"),
@@ -248,6 +266,7 @@ static const struct ss_json_member verdict[] = {
 	OBJECTS("gpu", SS_MEMBER_NULL, "how busy the GPUs are; null without GPUs in the steps",
 		gpu),
 	TEXT_OR_NULL("ceiling_text", "how fast the step could become, as the command prints it"),
+	OBJECTS("other_gpu", SS_MEMBER_NULL, "what-if: the step on another GPU", other_gpu),
 	TEXT_OR_NULL("blind_text", "why the figures cannot be known from these files"),
 	TEXT_OR_NULL("next", "the bottleneck after the fixes"),
 	TEXT_OR_NULL("not_found", "what-if: fixes that do not apply to these files"),

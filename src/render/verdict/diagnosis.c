@@ -78,8 +78,10 @@ static void verdict_add_what_if(const struct ss_diagnosis *diagnosis, struct ss_
 	int64_t scale = ss_render_scale(diagnosis->step_ns);
 
 	if (!diagnosis->finding_count) {
-		ss_text_add_string(out, " None of the chosen findings is in this job, so the step "
-					"time does not change.\n");
+		ss_text_add_string(out, diagnosis->other_device.name && !diagnosis->not_found
+						? "\n"
+						: " None of the chosen findings is in this job, so "
+						  "the step time does not change.\n");
 		return;
 	}
 	ss_text_add_string(out, " With the fixes below it would take ");

@@ -57,6 +57,9 @@ void ss_render_verdict_next(const struct ss_diagnosis *diagnosis, struct ss_text
 /* notes.c: how fast the step could become, if that is much faster than after the fixes. */
 void ss_render_verdict_ceiling(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
+/* notes.c: what-if: the step on another GPU, and its parts: lines. */
+void ss_render_verdict_device(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
 /* "132 ms (34 %) unexplained", of the account. */
 void ss_render_verdict_unexplained(const struct ss_diagnosis *diagnosis,
 				   const struct ss_finding *finding, struct ss_text *out);

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "diagnose/work/other_device.h"
 #include "render/render.h"
 #include "render/verdict/diagnosis.h"
 
@@ -286,6 +287,37 @@ static void verdict_json_add_step(const struct ss_diagnosis *diagnosis, struct s
 		ss_text_add_string(out, "null");
 }
 
+/* What-if: the step on another GPU; its parts are work per step, not parts of the step. */
+static void verdict_json_add_device(const struct ss_other_device *device, struct ss_text *out)
+{
+	const char *between = "\n   {";
+
+	if (!device->name) {
+		ss_text_add_string(out, "\"other_gpu\":null,\n");
+		return;
+	}
+	ss_text_add_string(out, "\"other_gpu\":{");
+	ss_render_text_member(out, "name", device->name);
+	ss_text_addf(out,
+		     ",\"step_ns\":%" PRId64 ",\"low_ns\":%" PRId64 ",\"high_ns\":%" PRId64
+		     ",\"work\":[",
+		     device->step_ns, device->high_ns, device->low_ns);
+	for (int i = 0; i < SS_DEVICE_PARTS; i++) {
+		const struct ss_device_time *part = &device->parts[i];
+
+		if (part->now_ns <= 0)
+			continue;
+		ss_text_add_string(out, between);
+		ss_render_text_member(out, "limit",
+				      ss_diagnosis_device_part((enum ss_device_part)i));
+		ss_text_addf(out,
+			     ",\"now_ns\":%.0f,\"then_ns\":%.0f,\"low_ns\":%.0f,\"high_ns\":%.0f}",
+			     part->now_ns, part->then_ns, part->high_ns, part->low_ns);
+		between = ",\n   {";
+	}
+	ss_text_add_string(out, "]},\n");
+}
+
 void ss_render_verdict_json(const struct ss_diagnosis *diagnosis,
 			    const struct ss_render_options *options, struct ss_text *out)
 {
@@ -303,6 +335,7 @@ void ss_render_verdict_json(const struct ss_diagnosis *diagnosis,
 	verdict_json_add_account(diagnosis, out);
 	verdict_json_add_gpu(diagnosis, out);
 	verdict_json_add_ceiling(diagnosis, out);
+	verdict_json_add_device(&diagnosis->other_device, out);
 	ss_render_text_member(out, "blind_text", ss_render_verdict_blind(diagnosis));
 	ss_text_add_string(out, ",\n");
 	ss_render_text_member(out, "next", diagnosis->next);

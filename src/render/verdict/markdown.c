@@ -94,6 +94,16 @@ static void verdict_markdown_notes(const struct ss_diagnosis *diagnosis, struct 
 	ss_text_end(&notes, out);
 }
 
+static void verdict_markdown_device(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	struct ss_text lines = { 0 };
+
+	ss_render_verdict_device(diagnosis, &lines);
+	if (lines.length)
+		ss_text_addf(out, "\n```\n%s```\n", lines.data);
+	ss_text_end(&lines, out);
+}
+
 void ss_render_verdict_markdown(const struct ss_diagnosis *diagnosis,
 				const struct ss_render_options *options, struct ss_text *out)
 {
@@ -111,6 +121,7 @@ void ss_render_verdict_markdown(const struct ss_diagnosis *diagnosis,
 		ss_text_add_string(out, "\n");
 	ss_render_markdown_run(&options->run, out);
 	verdict_markdown_notes(diagnosis, out);
+	verdict_markdown_device(diagnosis, out);
 	if (rows)
 		verdict_markdown_table(diagnosis, rows, out);
 	for (uint32_t i = 0; i < rows; i++)

@@ -3,6 +3,7 @@
  * notes.c - notes around the verdict: which run it describes, what the files lack, how much steps
  * differ, and commands that show more.
  */
+#include "diagnose/work/other_device.h"
 #include "render/verdict/diagnosis.h"
 
 void ss_render_verdict_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out)
@@ -82,6 +83,42 @@ void ss_render_verdict_ceiling(const struct ss_diagnosis *diagnosis, struct ss_t
 	ss_text_add_string(out, "At the rates that such GPUs reach it would take about ");
 	ss_render_ns_in(diagnosis->ceiling_ns, ss_render_scale(diagnosis->step_ns), out);
 	ss_text_add_string(out, ": 'stepscope roofline' shows where.\n");
+}
+
+/* "12.1 to 8.00 ms (7.10 to 9.90 ms)" */
+static void device_add_change(double now_ns, double then_ns, double high_ns, double low_ns,
+			      int64_t unit, struct ss_text *out)
+{
+	ss_render_ns_in((int64_t)now_ns, unit, out);
+	ss_text_add_string(out, " -> ");
+	ss_render_ns_in((int64_t)then_ns, unit, out);
+	ss_text_add_string(out, " (");
+	ss_render_ns_range((int64_t)high_ns, (int64_t)low_ns, unit, out);
+	ss_text_add_string(out, ")");
+}
+
+void ss_render_verdict_device(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	const struct ss_other_device *device = &diagnosis->other_device;
+	int64_t unit = ss_render_scale(diagnosis->step_ns);
+
+	if (!device->name)
+		return;
+	ss_text_addf(out, "On %s the step takes ", device->name);
+	device_add_change((double)diagnosis->step_ns, (double)device->step_ns,
+			  (double)device->high_ns, (double)device->low_ns, unit, out);
+	ss_text_add_string(out, ".\nGPU work per step, by what limits it:\n");
+	for (int i = 0; i < SS_DEVICE_PARTS; i++) {
+		const struct ss_device_time *part = &device->parts[i];
+
+		if (part->now_ns <= 0)
+			continue;
+		ss_text_addf(out, "  %-20s ", ss_diagnosis_device_part((enum ss_device_part)i));
+		device_add_change(part->now_ns, part->then_ns, part->high_ns, part->low_ns, unit,
+				  out);
+		ss_text_add_string(out, "\n");
+	}
+	ss_text_add_string(out, "The host and its bus are assumed to be the same.\n");
 }
 
 /* Commands to show, each once. */

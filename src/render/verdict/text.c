@@ -510,6 +510,7 @@ void ss_render_verdict_text(const struct ss_diagnosis *diagnosis,
 	verdict_add_account(&writer);
 	verdict_add_line(&writer, 0, ss_render_verdict_stages);
 	verdict_add_line(&writer, 0, ss_render_verdict_outliers);
+	ss_render_verdict_device(diagnosis, out);
 	verdict_add_findings(&writer);
 	ss_text_add_string(out, "\n");
 	if (diagnosis->not_found)

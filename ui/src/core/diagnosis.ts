@@ -66,6 +66,8 @@ export interface Diagnosis {
 	gpu: GpuUse | null;
 	/* how fast the step could become, as the command prints it */
 	ceiling_text: string | null;
+	/* what-if: the step on another GPU */
+	other_gpu: OtherGpu | null;
 	/* why the figures cannot be known from these files */
 	blind_text: string | null;
 	/* the bottleneck after the fixes */
@@ -184,6 +186,32 @@ export interface GpuUse {
 	flops_known_percent: number | null;
 	/* why MFU is unknown */
 	mfu_unknown: string | null;
+}
+
+export interface GpuWork {
+	/* what limits it: as in the view roofline, collectives or copies */
+	limit: string;
+	/* its time per step, mean over ranks */
+	now_ns: number;
+	/* the same on the other GPU */
+	then_ns: number;
+	/* the shorter bound */
+	low_ns: number;
+	/* the longer bound */
+	high_ns: number;
+}
+
+export interface OtherGpu {
+	/* as in the table of GPUs */
+	name: string;
+	/* the step there, with the fixes that --fix names */
+	step_ns: number;
+	/* the shorter bound */
+	low_ns: number;
+	/* the longer bound */
+	high_ns: number;
+	/* GPU work per step, by what limits it */
+	work: GpuWork[];
 }
 
 export interface Outlier {
