@@ -36,6 +36,25 @@ static inline const char *ss_bytes_string_stop(const char *at)
 	}
 }
 
+/* Copies up to the first byte that is no letter of a JSON string or not ASCII; writes 15 more. */
+static inline size_t ss_bytes_copy_plain(char *out, const char *from)
+{
+	const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+	const __m128i space = _mm_set1_epi8(' ');
+
+	for (size_t length = 0;; length += 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(from + length));
+		__m128i hit = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote),
+					   _mm_cmpeq_epi8(bytes, slash));
+		/* signed: bytes from 0x80 are below the space, too */
+		int mask = _mm_movemask_epi8(_mm_or_si128(hit, _mm_cmplt_epi8(bytes, space)));
+
+		_mm_storeu_si128((__m128i *)(void *)(out + length), bytes);
+		if (mask)
+			return length + (size_t)__builtin_ctz((unsigned)mask);
+	}
+}
+
 /* The first quote, bracket, brace or NUL at or after `at`. */
 static inline const char *ss_bytes_nesting_stop(const char *at)
 {
@@ -85,6 +104,16 @@ static inline const char *ss_bytes_string_stop(const char *at)
 	while (*at != '"' && *at != '\\' && *at != '\0')
 		at++;
 	return at;
+}
+
+static inline size_t ss_bytes_copy_plain(char *out, const char *from)
+{
+	size_t length = 0;
+
+	for (; (signed char)from[length] >= ' ' && from[length] != '"' && from[length] != '\\';
+	     length++)
+		out[length] = from[length];
+	return length;
 }
 
 static inline const char *ss_bytes_nesting_stop(const char *at)

@@ -189,4 +189,13 @@ void ss_strict_add_text(struct ss_text *out, const char *text, size_t length);
 SS_MUST_USE
 bool ss_strict_add(struct ss_text *out, const struct ss_json_span *value, bool careful);
 
+/*
+ * The same in one pass, for what needs no repair: copy the string or value at the cursor and
+ * return its end. NULL: the text ends first, or this is for ss_strict_add(). `out` has room for
+ * all of the text that is left, and SS_STRICT_WORD_MAX bytes.
+ */
+#define SS_STRICT_WORD_MAX 32
+const char *ss_strict_copy_string(const char *at, char **out);
+const char *ss_strict_copy_value(const char *at, char **out);
+
 #endif

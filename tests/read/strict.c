@@ -58,6 +58,46 @@ static void test_cases(void **state)
 	}
 }
 
+/* What is valid is copied in one pass as token by token; the rest is left to that. */
+static void test_valid(void **state)
+{
+	static const char *const valid[] = {
+		"{\"a\": [1, -2.5e+3, {}, [ ], true, false, null]}",
+		"{\"b\\n\\u00e9\": \"\xc3\xa9 x\"}",
+		"[ [\"\", 0] , {\"a key of more than sixteen\" :\t\"and its long value\"} ]",
+		"12345678901234567890123",
+		"\"one\"",
+		"{ }",
+	};
+	static const char *const invalid[] = { "NaN",      "[1,]",    "{\"a\":1,}", "{\"a\" 1}",
+					       "{a:1}",    "[1 2]",   "[1}",        "{\"a\":[1",
+					       "\"a\tb\"", "\"\\x\"", "\"\xff\"",   "\"no end",
+					       "{1:2}",    "[01",     "[tru]",      "",
+					       "[,1]",     "{\"a\"}" };
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(valid) + SS_COUNT(invalid); i++) {
+		bool is_valid = i < SS_COUNT(valid);
+		const char *text = is_valid ? valid[i] : invalid[i - SS_COUNT(valid)];
+		char *padded = support_padded(text, strlen(text)), copy[256], *out = copy;
+		const char *end = ss_strict_copy_value(padded, &out);
+		SS_TEXT(slowly);
+
+		support_check((end == padded + strlen(text)) == is_valid, text, "%td",
+			      end ? end - padded : -1);
+		support_check(is_valid || !end || *text == '0', text, "accepted");
+		if (is_valid && *text != '"') {
+			assert_true(add(&slowly, text,
+					*text == '{'   ? SS_JSON_OBJECT
+					: *text == '[' ? SS_JSON_ARRAY
+						       : SS_JSON_BARE));
+			assert_int_equal(slowly.length, out - copy);
+			assert_memory_equal(slowly.data, copy, slowly.length);
+		}
+		free(padded);
+	}
+}
+
 /* As deep as readers go, and one deeper. */
 static void test_depth(void **state)
 {
@@ -80,6 +120,7 @@ static void test_depth(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_cases),
+					    cmocka_unit_test(test_valid),
 					    cmocka_unit_test(test_depth) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,45 +2,15 @@
 /*
  * rewrite.c - finds the events of a stream and copies them, key by key.
  */
-#include "load/files/rewrite.h"
+#include "load/files/rewriting.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/intern.h"
-#include "base/ns.h"
-#include "read/json.h"
-#include "read/number.h"
 #include "trace/kineto/reader.h"
 #include "trace/select.h"
 
-/* Read at once; an event that is longer makes the buffer grow. */
-#define BLOCK_BYTES ((size_t)1 << 20)
-
 /* No event is this long: a longer item is not an event. */
 #define EVENT_BYTES_MAX ((size_t)64 << 20)
-
-/* The largest event of real traces has 60 kB: an item of this size may contain another event. */
-#define SUSPECT_BYTES ((ptrdiff_t)1 << 20)
-
-/* At most this many processes per file. */
-#define PIDS_MAX 100000u
-
-/* Bits of an id; the number of the file is in the bits above. */
-#define ID_BITS 40
-
-struct event_rewriter {
-	struct ss_rewrite *rewrite;
-	struct ss_source *source;
-	struct ss_strings pids;
-	char *buffer;
-	size_t capacity;
-	bool ended, out_of_memory;
-	bool is_wary; /* the item before could not be read */
-	struct ss_json json;
-	struct ss_text out;
-};
 
 /* --- the stream --------------------------------------------------------------------------- */
 
@@ -54,7 +24,7 @@ static enum ss_status rewriter_read_on(struct event_rewriter *rewriter, bool *mo
 	if (rewriter->ended)
 		return SS_OK;
 	memmove(rewriter->buffer, rewriter->json.at, left);
-	if (left + BLOCK_BYTES + SS_PAD_BYTES > rewriter->capacity) {
+	if (left + SS_REWRITE_BLOCK_BYTES + SS_PAD_BYTES > rewriter->capacity) {
 		size_t wanted = rewriter->capacity * 2;
 		char *larger;
 
@@ -68,8 +38,9 @@ static enum ss_status rewriter_read_on(struct event_rewriter *rewriter, bool *mo
 		rewriter->buffer = larger;
 		rewriter->capacity = wanted;
 	}
-	SS_TRY(ss_source_fill(rewriter->source, rewriter->buffer + left, BLOCK_BYTES, &got, err));
-	rewriter->ended = got < BLOCK_BYTES;
+	SS_TRY(ss_source_fill(rewriter->source, rewriter->buffer + left, SS_REWRITE_BLOCK_BYTES,
+			      &got, err));
+	rewriter->ended = got < SS_REWRITE_BLOCK_BYTES;
 	memset(rewriter->buffer + left + got, 0, SS_PAD_BYTES);
 	rewriter->json.at = rewriter->buffer;
 	rewriter->json.end = rewriter->buffer + left + got;
@@ -78,210 +49,27 @@ static enum ss_status rewriter_read_on(struct event_rewriter *rewriter, bool *mo
 	return SS_OK;
 }
 
-/* --- one event ------------------------------------------------------------------------------ */
+/* --- events --- */
 
-static void rewrite_key(struct event_rewriter *rewriter, const struct ss_json_span *key, bool first)
+static void rewriter_begin_event(struct event_rewriter *rewriter)
 {
-	ss_text_add_string(&rewriter->out, first ? "\"" : ",\"");
-	ss_strict_add_text(&rewriter->out, key->text, key->length);
-	ss_text_add_string(&rewriter->out, "\":");
+	ss_text_add_string(&rewriter->out, *rewriter->rewrite->has_events ? ",\n" : "\n");
 }
 
-static bool rewrite_pid(struct event_rewriter *rewriter, const struct ss_json_span *value)
+static enum ss_status rewriter_end_event(struct event_rewriter *rewriter, struct ss_error *err)
 {
-	uint32_t id = ss_strings_add(&rewriter->pids, value->text, value->length);
+	struct ss_rewrite *rewrite = rewriter->rewrite;
 
-	if (id == SS_NO_ID)
-		return false;
-	if (id >= PIDS_MAX)
-		id = PIDS_MAX - 1;
-	ss_text_add_int(&rewriter->out, ((int64_t)rewriter->rewrite->number + 1) * PIDS_MAX + id);
-	return true;
-}
-
-static bool rewrite_time(struct event_rewriter *rewriter, const struct ss_json_span *value)
-{
-	int64_t file_ns, moved_ns;
-	char decimals[4] = { '.' };
-	int part;
-
-	if (!ss_number_ns(value->text, value->length, &file_ns))
-		return false;
-	moved_ns = rewriter->rewrite->align(rewriter->rewrite->align_context, file_ns);
-	if (moved_ns < 0 && moved_ns > -1000)
-		ss_text_add(&rewriter->out, "-", 1);
-	ss_text_add_int(&rewriter->out, moved_ns / 1000);
-	part = (int)llabs(moved_ns % 1000);
-	decimals[1] = (char)('0' + part / 100);
-	decimals[2] = (char)('0' + part / 10 % 10);
-	decimals[3] = (char)('0' + part % 10);
-	ss_text_add(&rewriter->out, decimals, sizeof(decimals));
-	return true;
-}
-
-/* Numbers stay numbers: viewers read the ids of arrows as such. */
-static void rewrite_id(struct event_rewriter *rewriter, const struct ss_json_span *value)
-{
-	uint64_t id = 0;
-	bool digits = value->length > 0 && value->length < 19;
-
-	for (uint32_t i = 0; i < value->length && digits; i++) {
-		digits = value->text[i] >= '0' && value->text[i] <= '9';
-		id = id * 10 + (uint64_t)(value->text[i] - '0');
-	}
-	/*
-	 * an id that does not fit below the number of the file could equal others: it becomes a
-	 * text
-	 */
-	if (digits && id < (uint64_t)1 << ID_BITS) {
-		ss_text_add_int(&rewriter->out,
-				(int64_t)(id + ((uint64_t)rewriter->rewrite->number << ID_BITS)));
-		return;
-	}
-	ss_text_addf(&rewriter->out, "\"%s ", rewriter->rewrite->title);
-	ss_strict_add_text(&rewriter->out, value->text, value->length);
-	ss_text_add_string(&rewriter->out, "\"");
-}
-
-/* {"name":"python", ...} becomes {"name":"rank 3: python", ...} */
-static bool rewrite_name_args(struct event_rewriter *rewriter, const struct ss_json_span *args,
-			      bool careful)
-{
-	struct ss_json json = { .at = args->text,
-				.end = args->text + args->length,
-				.whole = true,
-				.careful = careful };
-	struct ss_text *out = &rewriter->out;
-	struct ss_json_span key, value;
-	size_t before = out->length;
-	bool renamed = false;
-
-	if (args->type != SS_JSON_OBJECT || ss_json_expect(&json, '{') != SS_JSON_OK)
-		return false;
-	ss_text_add_string(out, "{");
-	for (bool first = true;; first = false) {
-		if (ss_json_key(&json, first, &key) != SS_JSON_OK)
-			break;
-		if (key.type == SS_JSON_NONE) {
-			ss_text_add_string(out, "}");
-			if (renamed)
-				return true;
-			break;
-		}
-		if (ss_json_value(&json, &value) != SS_JSON_OK)
-			break;
-		rewrite_key(rewriter, &key, first);
-		if (ss_json_is(&key, "name") && value.type == SS_JSON_STRING) {
-			ss_text_addf(out, "\"%s: ", rewriter->rewrite->title);
-			ss_strict_add_text(out, value.text, value.length);
-			ss_text_add_string(out, "\"");
-			renamed = true;
-		} else if (!ss_strict_add(out, &value, careful)) {
-			break;
-		}
-	}
-	out->length = before;
-	return false;
-}
-
-/* Is it the name of a process? Its arguments may stand before its own name. */
-static bool names_process(struct ss_json json, const struct ss_json_span *name)
-{
-	struct ss_json_span key, value;
-
-	while (!name->text && ss_json_key(&json, false, &key) == SS_JSON_OK &&
-	       key.type != SS_JSON_NONE && ss_json_value(&json, &value) == SS_JSON_OK)
-		if (ss_json_is(&key, "name"))
-			return ss_json_is(&value, "process_name");
-	return name->text && ss_json_is(name, "process_name");
-}
-
-/* The value of a key of the event; what is not changed is copied. */
-static bool rewrite_field(struct event_rewriter *rewriter, const struct ss_json *json,
-			  const struct ss_json_span *key, const struct ss_json_span *value,
-			  const struct ss_json_span *name)
-{
-	bool is_scalar = value->type == SS_JSON_STRING || value->type == SS_JSON_BARE;
-
-	if (!rewriter->rewrite->title)
-		return ss_strict_add(&rewriter->out, value, json->careful);
-	if (ss_json_is(key, "pid") && is_scalar) {
-		if (!rewrite_pid(rewriter, value))
-			rewriter->out_of_memory = true;
-		return !rewriter->out_of_memory;
-	}
-	if (ss_json_is(key, "id") && is_scalar) {
-		rewrite_id(rewriter, value);
-		return true;
-	}
-	if (ss_json_is(key, "ts") && is_scalar && rewrite_time(rewriter, value))
-		return true;
-	if (ss_json_is(key, "args") && names_process(*json, name) &&
-	    rewrite_name_args(rewriter, value, json->careful))
-		return true;
-	return ss_strict_add(&rewriter->out, value, json->careful);
-}
-
-/* Copies the event; false: it is not an event, and is left out. */
-static bool rewriter_copy_event(struct event_rewriter *rewriter, const struct ss_json_span *event,
-				bool careful)
-{
-	struct ss_json json = { .at = event->text,
-				.end = event->text + event->length,
-				.whole = true,
-				.careful = careful };
-	struct ss_json_span key, value, name = { 0 };
-
-	if (ss_json_expect(&json, '{') != SS_JSON_OK)
-		return false;
-	ss_text_add_string(&rewriter->out, "{");
-	for (bool first = true;; first = false) {
-		/* a key that contains quotes is two keys with something missing between them */
-		if (ss_json_key(&json, first, &key) != SS_JSON_OK || json.odd_quotes)
-			return false;
-		if (key.type == SS_JSON_NONE)
-			break;
-		if (ss_json_value(&json, &value) != SS_JSON_OK)
-			return false;
-		json.odd_quotes = 0;
-		if (ss_json_is(&key, "name"))
-			name = value;
-		rewrite_key(rewriter, &key, first);
-		if (!rewrite_field(rewriter, &json, &key, &value, &name))
-			return false;
-	}
-	ss_text_add_string(&rewriter->out, "}");
-	return json.at == json.end;
-}
-
-/* Whether the event is to be written, by its time. The copy refuses what cannot be read. */
-static bool rewriter_keeps_event(const struct ss_rewrite *rewrite, const struct ss_json_span *event,
-				 bool careful)
-{
-	struct ss_json json = { .at = event->text,
-				.end = event->text + event->length,
-				.whole = true,
-				.careful = careful };
-	struct ss_json_span key, value;
-	int64_t start_ns = 0, dur_ns = 0;
-	bool has_start = false, has_dur = false;
-
-	if (!rewrite->keep || ss_json_expect(&json, '{') != SS_JSON_OK)
-		return true;
-	for (bool first = true; !has_start || !has_dur; first = false) {
-		if (ss_json_key(&json, first, &key) != SS_JSON_OK || key.type == SS_JSON_NONE ||
-		    ss_json_value(&json, &value) != SS_JSON_OK)
-			break;
-		/* names of processes and threads, whatever time they have */
-		if (ss_json_is(&key, "ph") && ss_json_is(&value, "M"))
-			return true;
-		if (ss_json_is(&key, "ts"))
-			has_start = ss_number_ns(value.text, value.length, &start_ns);
-		if (ss_json_is(&key, "dur"))
-			has_dur = ss_number_ns(value.text, value.length, &dur_ns);
-	}
-	return !has_start || rewrite->keep(rewrite->keep_context, start_ns,
-					   ss_ns_sum(start_ns, dur_ns > 0 ? dur_ns : 0));
+	if (ss_text_failed(&rewriter->out))
+		return ss_fail_memory(err, "the merged trace");
+	rewrite->count++;
+	*rewrite->has_events = true;
+	if (rewriter->out.length < SS_REWRITE_BLOCK_BYTES)
+		return SS_OK;
+	SS_TRY(rewrite->write(rewrite->write_context, rewriter->out.data, rewriter->out.length,
+			      err));
+	rewriter->out.length = 0;
+	return SS_OK;
 }
 
 static enum ss_status rewriter_write_event(struct event_rewriter *rewriter,
@@ -291,24 +79,15 @@ static enum ss_status rewriter_write_event(struct event_rewriter *rewriter,
 	struct ss_rewrite *rewrite = rewriter->rewrite;
 	size_t before = rewriter->out.length;
 
-	if (event->type == SS_JSON_OBJECT && !rewriter_keeps_event(rewrite, event, careful))
+	if (event->type == SS_JSON_OBJECT && !ss_rewriter_keeps_event(rewrite, event, careful))
 		return SS_OK;
-	ss_text_add_string(&rewriter->out, *rewrite->has_events ? ",\n" : "\n");
-	if (event->type != SS_JSON_OBJECT || !rewriter_copy_event(rewriter, event, careful)) {
+	rewriter_begin_event(rewriter);
+	if (event->type != SS_JSON_OBJECT || !ss_rewriter_copy_event(rewriter, event, careful)) {
 		rewriter->out.length = before;
 		rewrite->broken++;
 		return rewriter->out_of_memory ? ss_fail_memory(err, "the merged trace") : SS_OK;
 	}
-	if (ss_text_failed(&rewriter->out))
-		return ss_fail_memory(err, "the merged trace");
-	rewrite->count++;
-	*rewrite->has_events = true;
-	if (rewriter->out.length < BLOCK_BYTES)
-		return SS_OK;
-	SS_TRY(rewrite->write(rewrite->write_context, rewriter->out.data, rewriter->out.length,
-			      err));
-	rewriter->out.length = 0;
-	return SS_OK;
+	return rewriter_end_event(rewriter, err);
 }
 
 /* --- the document ---------------------------------------------------------------------------- */
@@ -318,8 +97,8 @@ static bool item_lacks_end(const char *start, const char *end)
 {
 	const char *undecided;
 
-	return end - start >= SUSPECT_BYTES &&
-	       ss_reader_find_event(start + 1, start + SUSPECT_BYTES, true, &undecided);
+	return end - start >= SS_REWRITE_SUSPECT_BYTES &&
+	       ss_reader_find_event(start + 1, start + SS_REWRITE_SUSPECT_BYTES, true, &undecided);
 }
 
 /*
@@ -380,10 +159,20 @@ static enum ss_json_result rewriter_copy_item(struct event_rewriter *rewriter,
 	struct ss_json *json = &rewriter->json;
 	const char *start = json->at, *next, *undecided;
 	uint64_t broken = rewriter->rewrite->broken;
+	size_t before = rewriter->out.length;
 	struct ss_json_span event;
 	bool careful;
-	enum ss_json_result result = rewriter_read_item(rewriter, &event, &careful);
+	enum ss_json_result result;
 
+	if (!rewriter->is_wary && !rewriter->rewrite->keep) {
+		rewriter_begin_event(rewriter);
+		if (ss_rewriter_copy_valid(rewriter)) {
+			*status = rewriter_end_event(rewriter, err);
+			return SS_JSON_OK;
+		}
+		rewriter->out.length = before;
+	}
+	result = rewriter_read_item(rewriter, &event, &careful);
 	if (result == SS_JSON_MORE)
 		return result;
 	if (result == SS_JSON_OK)
@@ -477,7 +266,7 @@ static enum ss_json_result rewriter_take_key(struct event_rewriter *rewriter, bo
 	/* the steps of a slice are those of the whole file: a slice of it has its own */
 	if (result != SS_JSON_OK || !rewriter->rewrite->document || ss_json_is(&key, SS_STEPS_KEY))
 		return result;
-	rewrite_key(rewriter, &key, true);
+	ss_rewriter_add_key(rewriter, &key, true);
 	if (ss_strict_add(&rewriter->out, &value, true))
 		ss_text_add_string(&rewriter->out, ",");
 	else
@@ -562,7 +351,7 @@ enum ss_status ss_rewrite_events(struct ss_rewrite *rewrite, struct ss_source *s
 	enum ss_status status = SS_OK;
 	bool found = false;
 
-	rewriter.capacity = BLOCK_BYTES * 2;
+	rewriter.capacity = SS_REWRITE_BLOCK_BYTES * 2;
 	rewriter.buffer = ss_memory_resize(rewrite->memory, NULL, 0, rewriter.capacity);
 	if (!rewriter.buffer || !ss_strings_init(&rewriter.pids, rewrite->memory))
 		status = ss_fail_memory(err, "the merged trace");
