@@ -107,6 +107,43 @@ static void job_keep_run(struct ss_job *job)
 	job->file_count = kept;
 }
 
+/* How much of the path of a folder two files share: bytes up to a slash. */
+static size_t paths_shared_length(const char *path, const char *other)
+{
+	size_t shared = 0;
+
+	for (size_t i = 0; path[i] && path[i] == other[i]; i++)
+		if (path[i] == '/')
+			shared = i + 1;
+	return shared;
+}
+
+/* Of several runs in several folders, each has the snapshots that are nearest to its traces. */
+static void job_keep_snapshots(struct ss_job *job)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < job->snapshot_count && job->run_count > 1; i++) {
+		struct ss_job_snapshot *snapshot = &job->snapshots[i];
+		size_t own = 0, nearest = 0;
+
+		for (uint32_t k = 0; k < job->file_count; k++) {
+			const struct ss_job_file *file = &job->files[k];
+			size_t shared = paths_shared_length(snapshot->path, file->subject.path);
+
+			nearest = shared > nearest ? shared : nearest;
+			if (file->run == job->chosen_run && shared > own)
+				own = shared;
+		}
+		if (own < nearest)
+			ss_job_snapshot_release(job, snapshot);
+		else
+			job->snapshots[kept++] = *snapshot;
+	}
+	if (job->run_count > 1)
+		job->snapshot_count = kept;
+}
+
 /*
  * Files without a rank get the rank numbers that are left, in the order of their names, if it is
  * certain that they belong to the run.
@@ -198,6 +235,7 @@ enum ss_status ss_job_choose_run(struct ss_job *job, struct ss_error *err)
 	job->chosen_run = run_newest_complete(job);
 	if (job->asked_run)
 		SS_TRY(job_find_run(job, err));
+	job_keep_snapshots(job);
 	job_keep_run(job);
 	job_number_ranks(job);
 	return SS_OK;

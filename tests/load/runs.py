@@ -6,6 +6,7 @@ Usage: runs.py STEPSCOPE. Half of the cases demand that files stay together.
 """
 import json
 import pathlib
+import pickle
 import re
 import shutil
 import subprocess
@@ -266,13 +267,27 @@ def check_commands(checks, job, scratch):
     checks.expect("one run only", result.returncode == 2, result.stdout)
 
 
+def check_snapshots(checks, job, scratch):
+    """A memory snapshot belongs to the run whose traces are nearest to it."""
+    folder = scratch / "snapshots"
+    for number, run in enumerate("ab"):
+        copy(job, folder, names(4, f"{run}/rank{{}}.json"), number * HOUR)
+    for place in ("a", "a/memory", "b"):
+        (folder / place).mkdir(exist_ok=True)
+        with open(folder / place / "memory.pickle", "wb") as file:
+            pickle.dump({"segments": [], "device_traces": [[]]}, file)
+    for number, wanted in ((1, "2 memory snapshots"), (2, "1 memory snapshot ")):
+        text = checks.run(folder, "--run", number).stdout
+        checks.expect(f"snapshots of run {number}", wanted in text, text)
+
+
 def main():
     checks = Checks(sys.argv[1])
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         job = checks.simulate(scratch / "job", 4)
         for check in (check_together, check_apart, check_choice, check_unrelated, check_folders,
-                      check_machines, check_ranks, check_commands):
+                      check_machines, check_ranks, check_commands, check_snapshots):
             check(checks, job, scratch)
     print(f"{checks.checked} checks, {checks.failed} failed")
     return 1 if checks.failed or not checks.checked else 0
