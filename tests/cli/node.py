@@ -185,6 +185,9 @@ def check_by_path(place):
     for rule in ("{job", "job", "{a}/", "/{a}", "a{b}", "", "{}", "/".join(["{a}"] * 9)):
         run("watch", place, "--store", place / "store", "--by-path", rule, code=2)
     run("watch", place, "--store", place / "s", "--digests", place / "d", code=2)
+    [trace, *_] = (place / "by/loose").iterdir()
+    _, err = run("watch", trace, "--digests", place / "d", code=2)
+    check("is a file: pass the folder" in err and not (place / "d").exists(), err)
 
 
 def main():

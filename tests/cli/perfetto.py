@@ -311,6 +311,10 @@ def test_errors(folder):
     before = trace.read_bytes()
     check("also an input" in run("export", trace, "--perfetto", trace, code=2).stderr, "input")
     check(trace.read_bytes() == before, "an input is replaced")
+    cut = folder / "cut.json"
+    cut.write_bytes(before[:len(before) * 2 // 3])
+    said = run("export", cut, "--perfetto", folder / "cut.pftrace")
+    check("truncated or damaged" in said.stdout + said.stderr, said)
 
 
 def main():

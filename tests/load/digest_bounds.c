@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "load/digest_files.h"
 #include "ranks/digest.h"
+#include "read/source.h"
+#include "trace/digest/digest_file.h"
 
 static void fill(const struct ss_field *fields, size_t count, char *item, int64_t value)
 {
@@ -142,11 +144,44 @@ static void test_refused(void **state)
 	ss_strings_release(&file.digest.texts);
 }
 
+/* A commit can change the layout without the version number: then "another version" is wrong. */
+static void test_layouts(void **state)
+{
+	struct ss_text parts[SS_DIGEST_PARTS] = { 0 };
+	struct ss_digest_origin origin = { 0 };
+	struct ss_memory memory;
+	SS_TEXT(bytes);
+
+	(void)state;
+	ss_memory_init(&memory, 0);
+	ss_trace_digest_write(&origin, 1, parts, &bytes);
+	assert_false(ss_text_failed(&bytes));
+	for (uint64_t layout = 1; layout < 3; layout++) {
+		struct ss_digest_file file = { 0 };
+		struct ss_source *source;
+		struct ss_error err = { 0 };
+
+		assert_int_equal(ss_source_open_memory(bytes.data, bytes.length, &memory, &source,
+						       &err),
+				 SS_OK);
+		/* nothing else is in this file: it is read up to its origin, at most */
+		assert_true(ss_trace_digest_read(source, layout, 0, &memory, &file, &err) ==
+				    SS_ERR_FORMAT ||
+			    layout == 1);
+		assert_int_equal(strstr(err.text, "another build of stepscope (" SS_VERSION
+						  "): make it again") != NULL,
+				 layout == 2);
+		ss_trace_digest_release(&file);
+		ss_source_close(source);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_layouts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

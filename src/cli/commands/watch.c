@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/sql/query.h"
 #include "cli/stop.h"
@@ -131,12 +132,17 @@ static enum ss_status watch_folder(struct watching *watching, struct ss_error *e
 static int watch_refuse(const struct command *command, const struct arguments *arguments)
 {
 	const char *rule = cli_option_text(arguments, "by-path");
+	struct stat info;
 
 	if (arguments->path_count != 1 || !watch_output(arguments) ||
 	    (cli_option_given(arguments, "store") && cli_option_given(arguments, "digests")))
 		return cli_fail(EXIT_USAGE, command->name,
 				"expected one folder, and a store or a folder for digests: "
 				"stepscope watch FOLDER --store STORE");
+	if (stat(arguments->paths[0], &info) == 0 && !S_ISDIR(info.st_mode))
+		return cli_fail(EXIT_USAGE, command->name,
+				"'%s' is a file: pass the folder that traces are written to",
+				arguments->paths[0]);
 	if (rule && !cli_store_runs_is_rule(rule))
 		return cli_fail(EXIT_USAGE, command->name,
 				"--by-path '%s' is not a rule such as '{team}/{job}'", rule);

@@ -127,6 +127,21 @@ enum ss_status ss_trace_digest_is_next(struct ss_source *source, bool *out, stru
 	return SS_OK;
 }
 
+/* Of two commits with one version number, the layouts can differ, too. */
+static enum ss_status digest_fail_version(const struct ss_digest_header *header,
+					  struct ss_error *err)
+{
+	int length = (int)strnlen(header->writer, sizeof(header->writer));
+	bool is_same = (size_t)length == strlen(SS_VERSION) &&
+		       memcmp(header->writer, SS_VERSION, (size_t)length) == 0;
+
+	return ss_fail(err, SS_ERR_FORMAT,
+		       "the digest was made by another %s of stepscope (%.*s%s%s): make it again "
+		       "with 'stepscope digest'",
+		       is_same ? "build" : "version", length, header->writer,
+		       is_same ? "" : "; this is ", is_same ? "" : SS_VERSION);
+}
+
 static enum ss_status digest_read_header(struct ss_source *source, uint64_t layout,
 					 struct ss_digest_header *out, struct ss_error *err)
 {
@@ -141,11 +156,7 @@ static enum ss_status digest_read_header(struct ss_source *source, uint64_t layo
 		return ss_trace_digest_fail(err, "the checksum of its header is wrong");
 	if (out->version != SS_DIGEST_VERSION || out->part_count != SS_DIGEST_PARTS ||
 	    out->layout != layout)
-		return ss_fail(err, SS_ERR_FORMAT,
-			       "the digest was made by another version of stepscope (%.*s; this is "
-			       "%s): make it again with 'stepscope digest'",
-			       (int)strnlen(out->writer, sizeof(out->writer)), out->writer,
-			       SS_VERSION);
+		return digest_fail_version(out, err);
 	for (uint32_t i = 0; i < SS_DIGEST_PARTS; i++)
 		if (out->bytes[i] > PART_BYTES_MAX)
 			return ss_trace_digest_fail(err, "a part of it is too long");
