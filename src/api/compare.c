@@ -359,6 +359,25 @@ static void comparison_add_document(const struct run_comparison *comparison,
 	ss_text_add_string(out, "]}\n");
 }
 
+/* Ends the table, whose largest changes come first, where nothing changed any more. */
+static void comparison_hide_unchanged(struct ss_table *table)
+{
+	const struct ss_view *view = table->view;
+	uint32_t rows = table->row_count, main = 0;
+
+	while (main < view->column_count && ((view->columns[main].flags & SS_COLUMN_DETAIL) ||
+					     !strstr(view->columns[main].name, "_change")))
+		main++;
+	if (main == view->column_count)
+		return;
+	while (table->row_count && !ss_table_is_null(table, table->row_count - 1, main) &&
+	       ss_table_number(table, table->row_count - 1, main) == 0)
+		table->row_count--;
+	if (table->row_count < rows)
+		ss_table_note(table, "Not listed: %" PRIu32 " row%s without a change.",
+			      rows - table->row_count, rows - table->row_count == 1 ? "" : "s");
+}
+
 /* Renders all tables: one document in JSON, one table in CSV, else a report. */
 static enum ss_status comparison_render(struct run_comparison *comparison, struct ss_text *out,
 					struct ss_error *err)
@@ -384,8 +403,12 @@ static enum ss_status comparison_render(struct run_comparison *comparison, struc
 		bool is_text = strcmp(renderer->name, "text") == 0;
 		uint32_t width = is_text ? options.width : UINT32_MAX;
 
-		if (!options.top && !comparison->wanted->what)
+		if (!options.top && !comparison->wanted->what) {
 			options.top = TOP_OF_MANY;
+			comparison_hide_unchanged(&comparison->tables[comparison->count - 1]);
+			/* the first tables say what changed, if no kernel did */
+			parts.table_count -= !comparison->tables[comparison->count - 1].row_count;
+		}
 		comparison_add_headline(&comparison->facts[0], &comparison->facts[1],
 					is_text ? width : 0, &headline);
 		ss_render_check_line(width, "", comparison->notes.data, &headline);

@@ -86,6 +86,23 @@ def loop(slow, healthy):
         check("a verdict is on everything", part["change"] is None, words)
 
 
+def unchanged(place):
+    """The text lists kernels that changed; JSON has all of them."""
+    fast, synced = place + "/fast", place + "/synced"
+    job = ("--preset", "gpu1-sync-print", "--steps", "3", "--ranks", "1")
+    simulate(synced, *job)
+    simulate(fast, *job, "--without", "sync-print")
+    rows = table_of(json.loads(run("diff", "--format", "json", synced, fast).stdout), 1)
+    changed = [row for row in rows if row["total_change_ns"]]
+    check("kernels in JSON", len(rows) > 5 and not changed, rows)
+    text = run("diff", synced, fast).stdout
+    check("no kernels in the text", "Kernels by name" not in text and "idle: sync" in text, text)
+    simulate(fast, *job, "--device", "b200")
+    lines = run("diff", synced, fast).stdout.split("Kernels by name")[1].splitlines()
+    check("kernels that changed", len(lines) > 5 and not any(line.endswith(" 0 ns")
+                                                             for line in lines), lines)
+
+
 def digests(place, slow, healthy):
     """The same without the traces: digests are enough."""
     sides = {}
@@ -175,6 +192,7 @@ def main():
         simulate(healthy, "--preset", "ddp8-healthy")
         compare(slow, healthy)
         loop(slow, healthy)
+        unchanged(place)
         digests(place, slow, healthy)
         mended(place)
         others(place, healthy)

@@ -23,6 +23,9 @@
 #define FIX_LINES 3
 #define FIX_LINES_FEW 5
 
+/* One part of the step, 5 %: the share from which on most rules warn. */
+#define FIX_PART_OF_STEP 20
+
 struct verdict_writer {
 	const struct ss_diagnosis *diagnosis;
 	const struct ss_render_options *options;
@@ -319,6 +322,18 @@ static void verdict_add_finding(const struct verdict_writer *writer,
 	verdict_add_reason(writer, finding);
 }
 
+/*
+ * Without a warning the largest of the others is what can be done: with its fix, if it saves as
+ * much as most rules warn of.
+ */
+static bool verdict_is_worth_a_fix(const struct verdict_writer *writer, uint32_t i)
+{
+	const struct ss_finding *finding = writer->diagnosis->findings[i];
+
+	return ss_finding_has_cost(finding) && finding->fix &&
+	       finding->cost_ns >= writer->diagnosis->step_ns / FIX_PART_OF_STEP;
+}
+
 /* Findings that only have a title. */
 static void verdict_add_titles(const struct verdict_writer *writer, const char *heading,
 			       uint32_t rows,
@@ -333,6 +348,9 @@ static void verdict_add_titles(const struct verdict_writer *writer, const char *
 		if (count == 1)
 			ss_text_addf(writer->out, "\n%s\n", heading);
 		verdict_add_title(writer, writer->diagnosis->findings[i], 0);
+		if (count == 1 && !writer->whole && verdict_is_worth_a_fix(writer, i))
+			ss_render_verdict_fix(writer->diagnosis->findings[i]->fix,
+					      writer->options->width, FIX_LINES_FEW, writer->out);
 	}
 	if (count > most)
 		ss_text_addf(writer->out, "     and %u more\n", count - most);
