@@ -12,7 +12,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { dropPaths, zone } from "./drops.mjs";
-import { Harness, PAGE } from "./harness.mjs";
+import { Harness, PAGE, quiet } from "./harness.mjs";
 
 const [stepscope, big, ranks = "1024"] = process.argv.slice(2);
 
@@ -140,21 +140,13 @@ async function measureServed(harness, name, path) {
 	for (const word of ["something true", "length of steps", "verdict"])
 		tell(`${name}: ${word}`, (await until(page, word)) - begin, cpuOf([server.pid]));
 	for (const tab of TABS) {
-		const [from, spent] = [now(), cpuOf([server.pid])];
+		const [from, spent] = [performance.now(), cpuOf([server.pid])];
 		await page.locator(`#tab-${tab}`).evaluate((one) => one.click());
-		await page.waitForFunction(
-			(id) => {
-				const body = document.querySelector("#tab-body");
-				const waits = body?.querySelector(
-					".state-dot, .sentence-wait, progress, [aria-busy=true]",
-				);
-				const open = document.querySelector(`#tab-${id}[aria-selected=true]`);
-				return open && !waits && (body?.innerText.length ?? 0) > 40;
-			},
-			tab,
-			{ timeout: DONE_MS, polling: 50 },
-		);
-		tell(`${name}: ${tab}`, now() - from, cpuOf([server.pid]) - spent);
+		await page.locator(`#tab-${tab}[aria-selected=true]`).waitFor();
+		/* the last answer, or none at all */
+		await quiet(page);
+		const last = Math.max(0, page.changedAt - from) / 1000;
+		tell(`${name}: ${tab}`, last, cpuOf([server.pid]) - spent);
 	}
 	await page.context().close();
 	stop();
