@@ -83,6 +83,24 @@ async function allHosts(harness) {
 	await harness.close(page);
 }
 
+/* Two ranks arrive last, each for its own reason. */
+async function twoLate(harness) {
+	const folder = join(TRACES, "jobs/megatron_tp8");
+	if (!existsSync(folder)) return;
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	await openTab(page, "Ranks");
+	const sentence = page.locator(".ranks-sentence", { hasText: "arrive last" });
+	const said = await sentence.innerText();
+	const { rows, columns } = harness.json("stragglers", folder);
+	const at = (name) => columns.findIndex((one) => one.name === name);
+	check(said.startsWith(`Ranks ${rows.map((row) => row[at("rank")]).join(", ")} `), said);
+	for (const row of rows)
+		check(said.includes(`rank ${row[at("rank")]}: ${row[at("cause")]}.`), said);
+	await harness.close(page);
+}
+
 /* The line of the input is the same in the verdict, the table and the drawer. */
 async function inputLine(harness) {
 	if (!existsSync(RESNET)) return;
@@ -137,6 +155,7 @@ async function stairs(harness) {
 export const storyTests = [
 	{ name: "story: what the host of a late rank did", run: lateRank },
 	{ name: "story: the last of many slow hosts", run: allHosts },
+	{ name: "story: two late ranks, and why each", run: twoLate },
 	{ name: "story: the line of the input", run: inputLine },
 	{ name: "story: unticked fixes keep the stairs", run: stairs },
 ];

@@ -6,7 +6,7 @@ import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
 import { store, useView } from "../../core/store";
 import { Chips } from "../../parts/chips";
-import type { Diagnosis } from "../../core/types";
+import type { Cell, Diagnosis } from "../../core/types";
 import { ranksOf } from "../../parts/scope";
 import { TableView } from "../../parts/table-view";
 import type { Tab } from "../tab";
@@ -58,7 +58,11 @@ function OnTime({ who, told }: { who: string; told: Diagnosis }) {
 	);
 }
 
-/* The first straggler in a sentence, as the verdict has it, or why nobody is one. */
+/* Of many late ranks the sentence names these, and tells the causes of the first ones. */
+const MOST_NAMED = 8;
+const MOST_TOLD = 3;
+
+/* The stragglers in a sentence, as the verdict has it, or why nobody is one. */
 function Sentence() {
 	const { client } = useOpened();
 	const loaded = useLoaded(() => client.view("stragglers"), [client]);
@@ -75,24 +79,28 @@ function Sentence() {
 				<span class="soft">{table.notes.join(" ")}</span>
 			</p>
 		);
-	const names = table.rows.map((one) => one[at("rank")]).filter((rank) => rank !== null);
-	const [who, holds] = names.length > 1 ? ["Ranks", "hold"] : ["Rank", "holds"];
+	const late = table.rows.filter((one) => one[at("rank")] !== null);
+	const causeOf = (one: Cell[]) => `${String(one[at("cause")] ?? "")}.`;
+	if (late.length < 1) return <p class="ranks-sentence">{causeOf(row)}</p>;
+	const several = late.length > 1;
+	const names = late.slice(0, MOST_NAMED).map((one) => one[at("rank")]);
+	const rest = late.length > names.length ? ` and ${late.length - names.length} more` : "";
+	const who = `Rank${several ? "s" : ""} ${names.join(", ")}${rest}`;
+	const each = (one: Cell[]) => `rank ${one[at("rank")]}: ${causeOf(one)} `;
+	const why = several ? late.slice(0, MOST_TOLD).map(each).join("") : `${causeOf(row)} `;
 	const finding = findingOf(told);
 	/* the verdict found that the job gains little without the late rank */
-	const [arrives, them] = names.length > 1 ? ["arrive", "they"] : ["arrives", "it"];
-	if (told && !finding?.own && names.length)
+	if (told && !finding?.own)
 		return (
 			<p class="ranks-sentence">
-				{`${who} ${names.join(", ")} ${arrives} last: `}
-				{String(row[at("cause")] ?? "")}.{" "}
-				<OnTime who={them} told={told} />
+				{`${who} ${several ? "arrive" : "arrives"} last: ${why}`}
+				<OnTime who={several ? "they" : "it"} told={told} />
 				{finding ? `The verdict: ${finding.title}.` : ""}
 			</p>
 		);
 	return (
 		<p class="ranks-sentence">
-			{names.length ? `${who} ${names.join(", ")} ${holds} the others up: ` : ""}
-			{String(row[at("cause")] ?? "")}.
+			{`${who} ${several ? "hold" : "holds"} the others up: ${why}`}
 		</p>
 	);
 }
