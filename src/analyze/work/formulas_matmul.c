@@ -120,6 +120,7 @@ static void grouped_mm_work(const struct ss_formula *formula, const struct ss_op
 	out->rows = dim_from_right(a, 1);
 	out->columns = dim_from_right(b, 0);
 	out->batch = 1;
+	out->groups = (double)b->dims[0];
 	matmul_fill_work(formula, in, 2 * ss_operand_elements(a) * out->columns, out);
 }
 
@@ -149,7 +150,7 @@ static void fused_experts_work(const struct ss_formula *formula, const struct ss
 	out->dtype = up->dtype;
 	out->has_flops = out->has_bytes = true;
 	out->flops = 2 * pairs * expert;
-	out->batch = used;
+	out->batch = out->groups = used;
 	out->rows = used > 0 ? pairs / used : 0;
 	out->columns = (double)up->dims[1];
 	out->out_bytes = ss_operand_elements(x) * ss_dtype_bytes(x->dtype);

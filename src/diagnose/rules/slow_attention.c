@@ -29,16 +29,41 @@ static bool device_is_new(const char *name)
 	return false;
 }
 
+/*
+ * FlashAttention is compiled for heads of these sizes and computes others as the next larger one.
+ * A tenth more is worth changing a model that is not trained yet.
+ */
+static bool heads_waste(double depth)
+{
+	static const double sizes[] = { 32, 64, 96, 128, 192, 256 };
+
+	for (size_t i = 0; i < SS_COUNT(sizes); i++)
+		if (depth <= sizes[i])
+			return sizes[i] >= 1.1 * depth;
+	return true;
+}
+
 static enum ss_status slow_attention_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	static const struct ss_slow_work_kind kind = {
 		.wants = attention_wants,
 	};
 	const struct ss_trace *trace = context->trace;
+	const struct ss_works *works;
+	const struct ss_worker *worker;
 	uint32_t worst;
 
 	SS_TRY(ss_slow_work_look(context, &kind, &worst, err));
-	if (worst != SS_NO_ROW && device_is_new(ss_slow_work_device(context)) &&
+	if (worst == SS_NO_ROW)
+		return SS_OK;
+	SS_TRY(ss_facts_works(context->subject->facts, &works, err));
+	worker = ss_works_worker(works, ss_ops_launcher(works->ops, worst));
+	if (heads_waste(ss_works_item(works, worker)->depth))
+		ss_rule_set_fix(context,
+				"# kernels compute heads as 32, 64, 96, 128, 192 or 256 numbers:\n"
+				"# a new model should have one of these\n"
+				"# other kernels: torch.nn.attention.sdpa_kernel, aiter (AMD)");
+	if (device_is_new(ss_slow_work_device(context)) &&
 	    kernel_is_flash2(ss_strings_text(&trace->names, trace->slices.name[worst])))
 		ss_rule_set_fix(context,
 				"# FlashAttention-2; Hopper and later GPUs have faster kernels\n"

@@ -10,13 +10,17 @@
 
 #include "diagnose/work/slow_work.h"
 
+/* Tensor cores work on 64 to 128 rows at a time: fewer leave them idle. */
+#define GROUP_ROWS 64
+
 /* Libraries have tiles from 8 to 512 rows. */
 #define TILE_MAX 512
 
 static bool products_want(const struct ss_work *work, enum ss_limit limit)
 {
 	/* batched matmuls are mostly attention: attention_not_fused.c */
-	return work->kind == SS_WORK_MATMUL && limit >= SS_LIMIT_MEMORY && work->batch <= 1;
+	return work->kind == SS_WORK_MATMUL && limit >= SS_LIMIT_MEMORY &&
+	       (work->batch <= 1 || work->groups > 0);
 }
 
 /* Reads a number of up to three digits; returns what follows it, or NULL. */
@@ -70,19 +74,33 @@ static bool products_have_few_tiles(const struct ss_rule_context *context, uint3
 	       tiles_of_work(work, tile) < peaks->multiprocessors;
 }
 
+/* Rows that each matrix of a grouped product has; 0: it is no such product. */
+static double products_rows_per_group(const struct ss_work *work)
+{
+	return work->groups > 0 ? work->batch * work->rows / work->groups : 0;
+}
+
 static enum ss_status slow_products_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	static const struct ss_slow_work_kind kind = {
 		.wants = products_want,
 	};
 	const struct ss_works *works;
+	const struct ss_work *work;
 	uint32_t worst;
 
 	SS_TRY(ss_slow_work_look(context, &kind, &worst, err));
 	if (worst == SS_NO_ROW)
 		return SS_OK;
 	SS_TRY(ss_facts_works(context->subject->facts, &works, err));
-	if (products_have_few_tiles(context, worst, works))
+	work = ss_works_item(works, ss_works_worker(works, ss_ops_launcher(works->ops, worst)));
+	if (work->groups > 0 && products_rows_per_group(work) < GROUP_ROWS)
+		ss_rule_set_fix(
+			context,
+			"# each expert has few tokens, so its weights are read for little:\n"
+			"# more tokens per step, or fewer experts per GPU (expert parallel)\n"
+			"# kernels: torch.nn.functional.grouped_mm, DeepGEMM, aiter (AMD)");
+	else if (products_have_few_tiles(context, worst, works))
 		ss_rule_set_fix(context,
 				"# the slowest fills a part of the GPU: it has few tiles\n"
 				"# a larger batch, or the weights of several products as one\n"

@@ -26,12 +26,29 @@
 #define MM(dims) OP("aten::mm", "1", dims, BF16, "\"\",\"\"")
 #define LARGE "[4096,4096],[4096,4096]"
 #define NVJET "nvjet_tst_256x128_64x4_1x2_h_bz_coopA_NNT"
+#define GROUPED OP("aten::_grouped_mm", "1", "[64,4096],[32,4096,4096]", BF16, "\"\",\"\"")
+#define EXPERTS                                                     \
+	OP("vllm::outplace_fused_experts", "1",                     \
+	   "[16,4096],[32,8192,4096],[32,4096,4096],[16,2],[16,2]", \
+	   BF16 ",\"c10::BFloat16\",\"float\",\"int\"", "\"\",\"\",\"\",\"\",\"\"")
 
 static const struct rule_case cases[] = {
 	{ "a third of what is reachable", H100 MM(LARGE) KERNEL(NVJET, "1", "2", "100", "550") END,
 	  "warning 366.4 medium\naten::mm: 0.55 ms per step (once), where good kernels take "
 	  "about 30 % of it" },
 	{ "three quarters are good", H100 MM(LARGE) KERNEL(NVJET, "1", "2", "100", "240") END, "" },
+	{ "the weights of 32 experts, each for two rows: 1.07 GB",
+	  H100 GROUPED KERNEL("grouped_gemm", "1", "2", "100", "1000") END,
+	  "warning 625.6 medium\naten::_grouped_mm: 1.00 ms per step (once), where good kernels "
+	  "take about 40 % of it" },
+	{ "read at the memory's rate",
+	  H100 GROUPED KERNEL("grouped_gemm", "1", "2", "100", "500") END, "" },
+	{ "experts of a server, the weights of those in use",
+	  H100 EXPERTS KERNEL("fused_moe_kernel", "1", "2", "100", "600") END, "" },
+	{ "batched products of attention are not grouped",
+	  H100 OP("aten::bmm", "1", "[64,1024,128],[64,128,1024]", BF16, "\"\",\"\"")
+		  KERNEL(NVJET, "1", "2", "100", "900") END,
+	  "" },
 	{ "small products take as long as they take",
 	  H100 MM("[512,512],[512,512]") KERNEL(NVJET, "1", "2", "100", "19") END, "" },
 	{ "an unknown device has nothing to compare with",
