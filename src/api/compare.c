@@ -40,6 +40,8 @@ struct run_comparison {
 	bool has_loop; /* the first table is its own */
 	struct ss_loop loop;
 	struct ss_text notes; /* why steps are not like for like: lines */
+	double flops[2];      /* of a step; calls that do them */
+	double calls[2];
 };
 
 /* --- the runs --------------------------------------------------------------------------- */
@@ -138,6 +140,26 @@ static uint32_t comparison_column(const struct ss_table *table, const char *name
 	return i;
 }
 
+/* FLOPs of a step, and the calls that do them. */
+static void comparison_sum_flops(struct run_comparison *comparison, const struct ss_table *table)
+{
+	const char *const flops[] = { "gflop_a", "gflop_b" }, *const calls[] = { "calls_a",
+										 "calls_b" };
+
+	for (int side = 0; side < 2; side++) {
+		uint32_t gflop = comparison_column(table, flops[side]);
+		uint32_t count = comparison_column(table, calls[side]);
+		double steps = comparison->facts[side].steps;
+
+		for (uint32_t i = 0; i < table->row_count && steps > 0; i++) {
+			if (ss_table_is_null(table, i, gflop))
+				continue;
+			comparison->flops[side] += ss_table_number(table, i, gflop) / steps;
+			comparison->calls[side] += (double)ss_table_int(table, i, count) / steps;
+		}
+	}
+}
+
 /* The operator with the most FLOPs of the first run has other shapes in the second. */
 static enum ss_status comparison_note_sizes(struct run_comparison *comparison, struct ss_error *err)
 {
@@ -146,6 +168,7 @@ static enum ss_status comparison_note_sizes(struct run_comparison *comparison, s
 	double other_gflop = 0;
 
 	SS_TRY(comparison_add_table(comparison, "roofline", "op", err));
+	comparison_sum_flops(comparison, table);
 	name = comparison_column(table, "name");
 	shapes = comparison_column(table, "shapes");
 	before = comparison_column(table, "gflop_a");
@@ -214,6 +237,75 @@ static enum ss_status comparison_close_loop(struct run_comparison *comparison, s
 	return status == SS_ERR_MISSING ? SS_OK : status;
 }
 
+/* Less work than this does not show how times grow with it: steps differ as well. */
+#define GROWTH_MIN 1.25
+
+/* Work grows by larger inputs if as many calls do it: of this part others may come and go. */
+#define SAME_CALLS 0.05
+
+/* Fewer steps are start-up, too. */
+#define GROWTH_STEPS 3
+
+/*
+ * Two batch sizes of one program: what grows with the work, and what twice the larger one takes.
+ * Parts are taken as linear in the work; more sizes would show whether they are.
+ */
+static void comparison_note_growth(struct run_comparison *comparison, const struct ss_table *parts)
+{
+	struct ss_text *out = &comparison->notes;
+	const double *flops = comparison->flops, *calls = comparison->calls;
+	int large = flops[1] > flops[0], small = !large;
+	const char *names[] = { "mean_a_ns", "mean_b_ns" };
+	double ratio, grows_ns, step_ns[2], kept_ns = 0;
+	const char *between = " (";
+
+	if (flops[small] <= 0 || flops[large] < GROWTH_MIN * flops[small])
+		return;
+	ratio = flops[large] / flops[small];
+	ss_text_addf(out, "%s does %.3g times the FLOPs of %s per step; ", large ? "b" : "a", ratio,
+		     large ? "a" : "b");
+	if (calls[large] > (1 + SAME_CALLS) * calls[small] ||
+	    calls[large] < (1 - SAME_CALLS) * calls[small]) {
+		ss_text_add_string(out, "other numbers of calls do them, so what a larger batch "
+					"brings is unknown.\n");
+		return;
+	}
+	if (comparison->facts[0].steps < GROWTH_STEPS ||
+	    comparison->facts[1].steps < GROWTH_STEPS) {
+		ss_text_addf(out,
+			     "with fewer than %d steps, which include start-up, what a larger "
+			     "batch brings is unknown.\n",
+			     GROWTH_STEPS);
+		return;
+	}
+	for (int side = 0; side < 2; side++)
+		step_ns[side] = (double)comparison->facts[side].step_ns;
+	grows_ns = (step_ns[large] - step_ns[small]) / (ratio - 1);
+	kept_ns = step_ns[small] > grows_ns ? step_ns[small] - grows_ns : 0;
+	ss_text_addf(out, "for the same work it takes %.2f of the time. Of its step ",
+		     step_ns[large] / step_ns[small] / ratio);
+	ss_render_ns((int64_t)kept_ns, out);
+	ss_text_add_string(out, " does not grow with the work");
+	for (uint32_t i = 0; i < parts->row_count; i++) {
+		double few = (double)ss_table_int(parts, i, comparison_column(parts, names[small]));
+		double many = (double)ss_table_int(parts, i,
+						   comparison_column(parts, names[large]));
+
+		kept_ns = few - (many - few) / (ratio - 1);
+		/* a part of this size changes what a larger batch brings */
+		if (kept_ns < 0.01 * step_ns[small])
+			continue;
+		ss_text_addf(out, "%s%.*s ", between,
+			     CELL_TEXT(ss_table_cell(parts, i, comparison_column(parts, "part"))));
+		ss_render_ns((int64_t)(kept_ns < few ? kept_ns : few), out);
+		between = ", ";
+	}
+	ss_text_addf(out, "%s: twice the work of %s would take about ", *between == ',' ? ")" : "",
+		     large ? "b" : "a");
+	ss_render_ns((int64_t)(step_ns[large] + grows_ns * ratio), out);
+	ss_text_add_string(out, ".\n");
+}
+
 /* Without a named view there are several tables: a format that has one needs the name. */
 static enum ss_status comparison_check_format(const struct ss_wanted *wanted, struct ss_error *err)
 {
@@ -244,6 +336,8 @@ static enum ss_status comparison_add_tables(struct run_comparison *comparison, s
 	if (!ss_wanted_text(wanted, "rank") && !ss_wanted_text(wanted, "step"))
 		SS_TRY(comparison_close_loop(comparison, err));
 	SS_TRY(comparison_add_table(comparison, "budget", "part", err));
+	if (comparison->has_loop)
+		comparison_note_growth(comparison, &comparison->tables[comparison->count - 1]);
 	SS_TRY(comparison_add_table(comparison, "kernels", NULL, err));
 	if (comparison->tables[comparison->count - 1].row_count)
 		return SS_OK;

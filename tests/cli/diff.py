@@ -169,6 +169,23 @@ def same(folder):
     check("text says so", "(+0.0 %)" in text, text[:200])
 
 
+def growth(place):
+    """Two batch sizes say what a third takes; too few steps and another model do not."""
+    for name, sizes, steps in (("b2", "batch=2", "4"), ("b4", "batch=4", "4"),
+                               ("b8", "batch=8", "4"), ("one", "batch=4", "1"),
+                               ("deep", "batch=4,layers=20", "4")):
+        simulate(f"{place}/{name}", "--preset", "small1-healthy", "--ranks", "1", "--device",
+                 "a100", "--steps", steps, "--set", f"sequence=1024,{sizes}")
+    said = run("diff", "--width", "999", f"{place}/b2", f"{place}/b4").stdout
+    told = re.search(r"b does 2 times the FLOPs of a.*twice the work of b would take about "
+                     r"([0-9.]+) ms", said)
+    step = json.loads(run("diagnose", "--json", f"{place}/b8").stdout)["step_ns"] / 1e6
+    check("a larger batch", told and abs(float(told[1]) - step) < 0.03 * step, f"{step}: {said}")
+    for name in ("one", "deep"):
+        said = run("diff", "--width", "999", f"{place}/b2", f"{place}/{name}").stdout
+        check(name, "what a larger batch brings is unknown" in said, said)
+
+
 def refused(folder):
     cases = (
         (("diff", folder), 2, "expected two runs: two trace files or folders"),
@@ -197,6 +214,7 @@ def main():
         mended(place)
         others(place, healthy)
         same(healthy)
+        growth(place)
         refused(healthy)
     print(f"{failures} failed")
     return failures > 0
