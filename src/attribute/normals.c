@@ -11,6 +11,7 @@
 #include "analyze/work/operands.h"
 #include "attribute/rows.h"
 #include "base/sort.h"
+#include "base/text.h"
 
 /* Operators on fewer elements take as long in float32: dispatch, not arithmetic. */
 #define DOUBLE_ELEMENTS_MIN 256
@@ -205,9 +206,8 @@ bool ss_attribution_is_needed(const struct ss_attribution *of, uint32_t caller, 
 	    (phase == SS_PLACE_FORWARD && !of->trains) ||
 	    (strstr(name, "reduce") && ss_attribution_is_gradient(of, caller)))
 		return true;
-	for (size_t i = 0; i < SS_COUNT(needed); i++)
-		if (strstr(name, needed[i]))
-			return true;
+	if (ss_string_has_one_of(name, needed, SS_COUNT(needed)))
+		return true;
 	return ss_attribution_has(of, caller) &&
 	       (rows->answered[caller - rows->first] & SS_ANSWERED_AROUND);
 }

@@ -195,6 +195,14 @@ void ss_text_list(char *list, size_t room, const char *item)
 	memcpy(list + used + gap, item, length + 1);
 }
 
+bool ss_string_has_one_of(const char *string, const char *const *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strstr(string, parts[i]))
+			return true;
+	return false;
+}
+
 bool ss_text_has(const char *text, size_t length, const char *part, size_t part_length)
 {
 	const char *end = text + length;

@@ -121,6 +121,9 @@ static inline bool ss_string_ends_with(const char *string, const char *end)
 	return ss_text_ends_with(string, strlen(string), end);
 }
 
+/* Whether the string has one of the parts. */
+bool ss_string_has_one_of(const char *string, const char *const *parts, size_t count);
+
 /* Whether the text has the part, which is not empty. */
 bool ss_text_has(const char *text, size_t length, const char *part, size_t part_length);
 

@@ -3,8 +3,7 @@
  * job_kind.c - the kind of a job, by the names in its trace and the phases of its steps.
  */
 #include "diagnose/job_kind.h"
-
-#include <string.h>
+#include "base/text.h"
 
 /* What ranges, operators and files of inference engines are called; parts of names. */
 static const char *const engine_names[] = {
@@ -20,14 +19,6 @@ static const char *const compiled_names[] = {
 	"CompiledFxGraph",
 };
 
-static bool name_has_one_of(const char *name, const char *const *parts, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strstr(name, parts[i]))
-			return true;
-	return false;
-}
-
 uint32_t ss_rule_job_kind(const struct ss_phases *phases, bool has_device)
 {
 	const struct ss_strings *names = &phases->trace->names;
@@ -41,9 +32,9 @@ uint32_t ss_rule_job_kind(const struct ss_phases *phases, bool has_device)
 		if (phases->trace->name_flags[i] & SS_NAME_DATALOADER)
 			kind &= ~(uint32_t)SS_JOB_UNFED;
 		if ((kind & SS_JOB_INFERS) &&
-		    name_has_one_of(name, engine_names, SS_COUNT(engine_names)))
+		    ss_string_has_one_of(name, engine_names, SS_COUNT(engine_names)))
 			kind |= SS_JOB_SERVED;
-		if (name_has_one_of(name, compiled_names, SS_COUNT(compiled_names)))
+		if (ss_string_has_one_of(name, compiled_names, SS_COUNT(compiled_names)))
 			kind |= SS_JOB_COMPILED;
 	}
 	return kind;

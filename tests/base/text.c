@@ -177,6 +177,9 @@ static void test_begin_and_end(void **state)
 	assert_true(ss_string_begins_with("rank0", "rank"));
 	assert_true(ss_string_begins_with("rank", ""));
 	assert_false(ss_string_begins_with("ran", "rank"));
+	assert_true(ss_string_has_one_of("rank0", (const char *const[]){ "x", "nk" }, 2));
+	assert_false(ss_string_has_one_of("rank0", (const char *const[]){ "x", "nk" }, 1));
+	assert_false(ss_string_has_one_of("rank0", NULL, 0));
 	assert_true(ss_text_begins_with("rank0", 4, "rank"));
 	assert_false(ss_text_begins_with("rank0", 3, "rank"));
 }

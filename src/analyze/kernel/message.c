@@ -3,6 +3,7 @@
  * message.c - parses sizes of types and shapes.
  */
 #include "analyze/kernel/message.h"
+#include "base/text.h"
 #include "trace/outward.h"
 
 #include <string.h>
@@ -185,10 +186,7 @@ double ss_message_bus_factor(const char *collective, double ranks)
 
 	if (strstr(collective, "allreduce") || strstr(collective, "all_reduce"))
 		return 2 * (ranks - 1) / ranks;
-	for (size_t i = 0; i < SS_COUNT(once); i++)
-		if (strstr(collective, once[i]))
-			return (ranks - 1) / ranks;
-	return 1;
+	return ss_string_has_one_of(collective, once, SS_COUNT(once)) ? (ranks - 1) / ranks : 1;
 }
 
 const struct ss_comm_row *ss_message_of(const struct ss_trace *trace, uint32_t row)

@@ -7,6 +7,7 @@
 #include "analyze/time/idle.h"
 #include "analyze/time/roles.h"
 #include "base/search.h"
+#include "base/text.h"
 #include "trace/outward.h"
 
 /* The longest gap between two kernels that launch latency explains; HTA has the same limit. */
@@ -216,12 +217,8 @@ bool ss_copy_never_waits(const struct ss_trace *trace, uint32_t row)
 	static const char *const parts[] = { "DtoD", "PtoP", "DeviceToDevice", "Pinned" };
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
 
-	if (trace->slices.kind[row] != SS_KIND_MEMCPY)
-		return true;
-	for (size_t i = 0; i < SS_COUNT(parts); i++)
-		if (strstr(name, parts[i]))
-			return true;
-	return false;
+	return trace->slices.kind[row] != SS_KIND_MEMCPY ||
+	       ss_string_has_one_of(name, parts, SS_COUNT(parts));
 }
 
 /* False where the call is known not to wait, by its name or by what it started (if `last`). */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "base/text.h"
 #include "diagnose/evidence/code_places.h"
 
 /* Kernels between the two products: scale, mask, softmax, dropout, casts; the same in backward. */
@@ -33,14 +34,6 @@ struct unfused_attention {
 	struct ss_code_places *sites;
 };
 
-static bool name_has_any_part(const char *name, const char *const *parts, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strstr(name, parts[i]))
-			return true;
-	return false;
-}
-
 static enum attention_role attention_role_of_name(const char *name)
 {
 	/* products with weights, and fused attention: they end what may be unfused attention */
@@ -56,7 +49,7 @@ static enum attention_role attention_role_of_name(const char *name)
 	/* of a library: a range of the user may have that name, too */
 	if (strstr(name, "attention") && strstr(name, "::"))
 		return ROLE_BREAK;
-	if (name_has_any_part(name, breaks, SS_COUNT(breaks)))
+	if (ss_string_has_one_of(name, breaks, SS_COUNT(breaks)))
 		return ROLE_BREAK;
 	return strstr(name, "softmax") || strstr(name, "Softmax") ? ROLE_SOFTMAX : ROLE_OTHER;
 }

@@ -6,6 +6,7 @@
  * apart (NCHW) by default; then cuDNN and MIOpen convert input, weights and result in kernels
  * of their own.
  */
+#include "base/text.h"
 #include "diagnose/work/chosen_kernels.h"
 
 static struct ss_kernel_rest conversion_rest(const char *name)
@@ -14,7 +15,7 @@ static struct ss_kernel_rest conversion_rest(const char *name)
 					     "foldedNhwcToNhwc", "batched_transpose_" };
 
 	/* at worst half of them: operators without kernels for NHWC convert, too */
-	return ss_chosen_name_has(name, parts, SS_COUNT(parts))
+	return ss_string_has_one_of(name, parts, SS_COUNT(parts))
 		       ? (struct ss_kernel_rest){ .low = 0.5 }
 		       : (struct ss_kernel_rest){ 0 };
 }

@@ -7,13 +7,12 @@
  * same work would take proportionally less time, but no less than its FLOPs and bytes need at the
  * device's peak rates.
  */
-#include <string.h>
-
 #include "analyze/inference_steps.h"
 #include "analyze/kernel/category.h"
 #include "analyze/work/peaks.h"
 #include "base/sort.h"
 #include "base/search.h"
+#include "base/text.h"
 #include "diagnose/evidence/code_places.h"
 
 /* A third of the device is idle; the last wave of most kernels leaves less than that idle. */
@@ -175,10 +174,7 @@ static bool grid_is_by_design(const char *name)
 					     "all_to_all",    "nvshmem",         "barrier",
 					     "wgrad",         "backward_weights" };
 
-	for (size_t i = 0; i < SS_COUNT(parts); i++)
-		if (strstr(name, parts[i]))
-			return true;
-	return false;
+	return ss_string_has_one_of(name, parts, SS_COUNT(parts));
 }
 
 /* Decoding a single sequence never fills a device: nothing is wrong with the program. */

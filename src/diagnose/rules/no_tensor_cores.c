@@ -10,6 +10,7 @@
 
 #include "analyze/host/step_phase.h"
 #include "analyze/kernel/category.h"
+#include "base/text.h"
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/work/speedup.h"
 
@@ -55,12 +56,10 @@ static bool name_is_vector_fp32(const char *name)
 	};
 	static const char *const halves[] = { "fp16", "bf16", "half", "bfloat16", "BFloat16" };
 
-	for (size_t i = 0; i < SS_COUNT(halves); i++)
-		if (strstr(name, halves[i]))
-			return false;
-	for (size_t i = 0; i < SS_COUNT(wanted); i++)
-		if (strstr(name, wanted[i]))
-			return true;
+	if (ss_string_has_one_of(name, halves, SS_COUNT(halves)))
+		return false;
+	if (ss_string_has_one_of(name, wanted, SS_COUNT(wanted)))
+		return true;
 	/* Tensile: S is the type of the operands, B batched; MI the instruction of the cores */
 	return strncmp(name, "Cijk_", 5) == 0 && (strstr(name, "_SB_") || strstr(name, "_S_B_")) &&
 	       !strstr(name, "_MI");

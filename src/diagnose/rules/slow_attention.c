@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/text.h"
 #include "diagnose/work/slow_work.h"
 
 static bool attention_wants(const struct ss_work *work, enum ss_limit limit)
@@ -23,10 +24,7 @@ static bool device_is_new(const char *name)
 {
 	static const char *const parts[] = { "H100", "H200", "H800", "H20", "B200", "B300" };
 
-	for (size_t i = 0; i < SS_COUNT(parts); i++)
-		if (strstr(name, parts[i]))
-			return true;
-	return false;
+	return ss_string_has_one_of(name, parts, SS_COUNT(parts));
 }
 
 /*

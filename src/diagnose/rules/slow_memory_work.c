@@ -2,8 +2,7 @@
 /*
  * slow_memory_work.c - rule: kernels that only move data, far below the memory's rate.
  */
-#include <string.h>
-
+#include "base/text.h"
 #include "diagnose/work/slow_work.h"
 
 /* Less may come from caches or be latency. */
@@ -21,10 +20,7 @@ static bool op_adds_by_index(const char *name)
 	static const char *const parts[] = { "embedding_dense_backward", "index_put", "index_add",
 					     "scatter" };
 
-	for (size_t i = 0; i < SS_COUNT(parts); i++)
-		if (strstr(name, parts[i]))
-			return true;
-	return false;
+	return ss_string_has_one_of(name, parts, SS_COUNT(parts));
 }
 
 static enum ss_status slow_memory_work_look(struct ss_rule_context *context, struct ss_error *err)

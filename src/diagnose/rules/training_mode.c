@@ -6,6 +6,7 @@
  * could use those of training: the results differ from run to run, and both cost kernels. The rule
  * reports them and claims no time.
  */
+#include "base/text.h"
 #include "diagnose/work/chosen_kernels.h"
 
 static struct ss_kernel_rest training_rest(const char *name)
@@ -14,7 +15,7 @@ static struct ss_kernel_rest training_rest(const char *name)
 					     "batch_norm_collect_statistics",
 					     "MIOpenBatchNormFwdTrain" };
 
-	return (struct ss_kernel_rest){ .low = ss_chosen_name_has(name, parts, SS_COUNT(parts)) };
+	return (struct ss_kernel_rest){ .low = ss_string_has_one_of(name, parts, SS_COUNT(parts)) };
 }
 
 static enum ss_status training_mode_look(struct ss_rule_context *context, struct ss_error *err)

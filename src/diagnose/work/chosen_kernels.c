@@ -4,8 +4,6 @@
  */
 #include "diagnose/work/chosen_kernels.h"
 
-#include <string.h>
-
 #include "analyze/kernel/category.h"
 #include "diagnose/evidence/code_places.h"
 
@@ -16,14 +14,6 @@ struct kernel_search {
 	struct ss_kernel_rest *rests; /* per name, or per distinct call */
 	struct ss_code_places *sites;
 };
-
-bool ss_chosen_name_has(const char *name, const char *const *parts, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strstr(name, parts[i]))
-			return true;
-	return false;
-}
 
 /* Asks the rule; false: it wants nothing of the file, or there is no memory. */
 static bool kernels_choose(struct kernel_search *search)

@@ -27,7 +27,4 @@ enum ss_status ss_chosen_kernels_look(struct ss_rule_context *context,
 				      const struct ss_kernel_choice *choice, bool *claimed,
 				      struct ss_error *err);
 
-/* Whether the name has one of the parts. */
-bool ss_chosen_name_has(const char *name, const char *const *parts, size_t count);
-
 #endif

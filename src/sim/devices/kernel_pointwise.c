@@ -4,9 +4,8 @@
  * kernels, the optimizer's, copies into a bucket, vLLM's, and what torch.compile
  * fuses.
  */
+#include "base/text.h"
 #include "sim/devices/kernel_parts.h"
-
-#include <string.h>
 
 /* $F: the functor; $A: how many tensors */
 #define VECTORIZED                                                                         \
@@ -195,14 +194,6 @@ void ss_sim_make_update(struct ss_sim_make *make)
 
 /* --- torch.compile -------------------------------------------------------------------- */
 
-static bool name_has_any(const char *text, const char *const *words, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strstr(text, words[i]))
-			return true;
-	return false;
-}
-
 void ss_sim_make_triton(struct ss_sim_make *make)
 {
 	static const char *const rows[] = { "norm", "mean" };
@@ -211,11 +202,11 @@ void ss_sim_make_triton(struct ss_sim_make *make)
 	double elements = (double)make->size[0];
 
 	ss_sim_make_word(make, 'W', tag);
-	if (name_has_any(tag, reductions, SS_COUNT(reductions))) {
+	if (ss_string_has_one_of(tag, reductions, SS_COUNT(reductions))) {
 		ss_sim_make_name(make, "triton_red_fused_$W_0");
 		ss_sim_make_block(make, 512, 1, 32, 64);
 		ss_sim_make_grid(make, ss_sim_ceil(make->size[0], 8192), 1, 1);
-	} else if (name_has_any(tag, rows, SS_COUNT(rows))) {
+	} else if (ss_string_has_one_of(tag, rows, SS_COUNT(rows))) {
 		ss_sim_make_name(make, "triton_per_fused_$W_0");
 		ss_sim_make_block(make, 256, 1, 32, 32);
 		ss_sim_make_grid(make, ss_sim_ceil(make->size[0], 1024), 1, 1);
