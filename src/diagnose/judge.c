@@ -451,8 +451,7 @@ void ss_judgement_take_rank(struct ss_judgement *judgement, struct ss_finding *f
 	judgement->failed = judgement->failed || !whole;
 }
 
-/* All claims become one finding. */
-static void judgement_take_all(struct ss_judgement *judgement)
+struct ss_finding *ss_judgement_take_all(struct ss_judgement *judgement)
 {
 	struct ss_finding *finding = NULL;
 
@@ -468,6 +467,7 @@ static void judgement_take_all(struct ss_judgement *judgement)
 		if (finding)
 			ss_judgement_take_rank(judgement, finding, i);
 	}
+	return finding;
 }
 
 enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
@@ -487,7 +487,7 @@ enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
 	if (judgement.rule->judge)
 		SS_TRY(judgement.rule->judge(&judgement, err));
 	else
-		judgement_take_all(&judgement);
+		(void)ss_judgement_take_all(&judgement);
 	for (uint32_t i = 0; i < judgement.rank_count; i++)
 		ss_rank_findings_release_claims(judgement.rank_findings[i], rule);
 	return judgement.failed ? ss_fail_memory(err, "the findings") : SS_OK;

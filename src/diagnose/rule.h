@@ -149,6 +149,9 @@ struct ss_evidence {
 	int32_t device;    /* in the snapshot */
 };
 
+/* As a finding's warn_share: a choice that may be wanted is information, whatever it takes. */
+#define SS_NEVER_WARN 2
+
 /* A finding, as reported. Texts live as long as the diagnosis. */
 struct ss_finding {
 	const struct ss_rule *rule;
@@ -220,6 +223,9 @@ uint32_t ss_judgement_count_claims(const struct ss_judgement *judgement, uint32_
  */
 __attribute__((format(printf, 3, 4))) struct ss_finding *ss_judgement_add(
 	struct ss_judgement *judgement, uint32_t rank, const char *title, ...);
+
+/* What `look` left for all ranks as one finding, as without `judge`; NULL: nothing. */
+struct ss_finding *ss_judgement_take_all(struct ss_judgement *judgement);
 
 /* What `look` left for a rank becomes part of the finding: claims, evidence, confidence, fix. */
 void ss_judgement_take_rank(struct ss_judgement *judgement, struct ss_finding *finding,

@@ -15,7 +15,8 @@
 
 const char *const ss_words_public[] = {
 	"aa ab abc abs ac accelerate accessor accumulate accumulategrad accumulation acquire ",
-	"act action activation active activities activity ada adadelta adagrad adam adamax ",
+	"act action activation activations active activities ",
+	"activity ada adadelta adagrad adam adamax ",
 	"adamw adaptive add addcdiv addcmul addmm addmv addr address afc afem affine after ",
 	"agent ailk aiter albumentations alg algbw algo algorithm alias align aligned ",
 	"alignment alik all allclose allgather alloc allocate allocated allocates allocations ",
@@ -151,7 +152,8 @@ const char *const ss_words_public[] = {
 	"pyobject python pytorch pytree pytype qint qparam qqtst qrtst qu quadro quality quant ",
 	"quantize quantized query queue quick quickreduce quint radam radeon radix radixsort ",
 	"ran rand randint randn random range ranges rank ranks rate raw rccl rcclgenerickernel ",
-	"re read readers reading real reason recat reciprocal recompilation record recorded ",
+	"re read readers reading real reason ",
+	"recat reciprocal recompilation recomputed record recorded ",
 	"records recurrent recv red redacted redistribute reduce reduceop reducer ",
 	"reducescatter reduction reentrant ref reflection region register registers ",
 	"registersperthread releasable release relu remainder repeat repeats replay ",

@@ -5,8 +5,6 @@
 #include "diagnose/diagnose.h"
 #include "diagnose/evidence/costly.h"
 
-/* A choice that may be wanted is information, whatever it takes. */
-#define NEVER_WARN 2
 /* Only the author knows whether other work can go: from a fifth of the step on it is a warning. */
 #define WANTED_WARN_SHARE 0.2
 
@@ -168,7 +166,7 @@ enum ss_status ss_costly_judge(struct ss_judgement *judgement, struct ss_error *
 		return SS_OK;
 	finding->is_start_up = kind == SS_EXCESS_FIRST;
 	if (kind == SS_EXCESS_UNTRAINED || kind == SS_EXCESS_RECOMPUTED)
-		finding->warn_share = NEVER_WARN;
+		finding->warn_share = SS_NEVER_WARN;
 	else if (kind == SS_EXCESS_BESIDE || kind == SS_EXCESS_OUTSIDE ||
 		 kind == SS_EXCESS_UNANSWERED)
 		finding->warn_share = WANTED_WARN_SHARE;

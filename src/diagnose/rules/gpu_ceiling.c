@@ -29,18 +29,9 @@ static enum ss_status gpu_ceiling_look(struct ss_rule_context *context, struct s
 
 static enum ss_status gpu_ceiling_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
-	struct ss_finding *finding = NULL;
-
 	(void)err;
 	judgement->diagnosis->mfu = ss_utilization_sum(judgement);
-	for (uint32_t i = 0; i < judgement->rank_count; i++) {
-		if (!ss_judgement_count_claims(judgement, i))
-			continue;
-		if (!finding)
-			finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
-		if (finding)
-			ss_judgement_take_rank(judgement, finding, i);
-	}
+	(void)ss_judgement_take_all(judgement);
 	return SS_OK;
 }
 
