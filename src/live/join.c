@@ -46,6 +46,9 @@ static enum ss_status live_choose_files(struct ss_live *live,
 			live->ranks[kept++] = live->ranks[i];
 	}
 	live->rank_count = kept;
+	live->has_ended = kept != 0;
+	for (uint32_t i = 0; i < kept; i++)
+		live->has_ended &= live->ranks[i].file->has_ended;
 	live->left_out = count - kept;
 	return SS_OK;
 }

@@ -43,6 +43,7 @@ struct ss_live_file {
 	struct ss_memory *memory;
 	int64_t rank, ranks; /* -1 and 0: not known */
 	int64_t begin_ns;    /* since 1970 */
+	bool has_ended;      /* the program is through; one that was killed cannot say so */
 	char host[SS_LIVE_NAME_BYTES], job[SS_LIVE_NAME_BYTES];
 	struct ss_live_row *rows; /* by time, and by step */
 	uint32_t row_count, row_capacity;
@@ -91,6 +92,7 @@ struct ss_live {
 	struct ss_live_rank *ranks; /* by number */
 	uint32_t rank_count;
 	uint32_t left_out;          /* files of earlier processes */
+	bool has_ended;             /* all ranks here have */
 	struct ss_live_step *steps; /* by number */
 	uint32_t step_count;
 	struct ss_live_change *changes; /* by step */

@@ -22,6 +22,7 @@ enum {
 	AT_ROOM = 20,
 	AT_RANK = 24,
 	AT_RANKS = 28,
+	AT_END = 36,
 	AT_BEGIN = 40,
 	AT_HOST = 48,
 	AT_JOB = 88,
@@ -80,6 +81,7 @@ static enum ss_status live_parse_header(struct ss_live_file *out, const struct s
 			       "these live numbers are damaged or of another version");
 	out->rank = (int32_t)bytes_uint32(text + AT_RANK);
 	out->ranks = (int32_t)bytes_uint32(text + AT_RANKS);
+	out->has_ended = bytes_uint32(text + AT_END) != 0;
 	out->begin_ns = (int64_t)(bytes_uint64(text + AT_BEGIN) & INT64_MAX);
 	/* the last byte stays 0 */
 	memcpy(out->host, text + AT_HOST, SS_LIVE_NAME_BYTES - 1);

@@ -45,7 +45,7 @@ def rows_module():
 ROWS = rows_module()
 
 
-def write(folder, rank, steps, slow_from=0, waits=False):
+def write(folder, rank, steps, slow_from=0, waits=False, ends=False):
     """A rank whose steps are 6 ms longer from a step on; `waits`: for data."""
     chance = random.Random(rank)
     file = ROWS.RowFile(str(folder), (rank, 4, "node1", "nightly", BEGIN_NS), rows=4096)
@@ -57,6 +57,8 @@ def write(folder, rank, steps, slow_from=0, waits=False):
         rows.append(ROWS.ROW.pack(now, step, length, 100 + slow * waits, 0, 900, ROWS.UNKNOWN,
                                   0, 0, 0, 0, 0))  # fmt: skip
     file.add(rows)
+    if ends:
+        file.end()
     file.close()
     # several files of one process have one name
     os.rename(file.path, folder / f"live.rank{rank:05d}.node1.77.rows")
@@ -102,6 +104,16 @@ def check_healthy(folder):
 def check_empty(folder):
     code, _, err = run("live", folder)
     check(code == 1 and err.count("\n") == 1, err)
+
+
+def check_end(folder):
+    """A job is through when all its ranks have said so."""
+    for rank in range(2):
+        write(folder, rank, 300, ends=True)
+    check("2 ranks have ended with step 300" in run("live", folder)[1], "the end is not told")
+    write(folder, 2, 300)
+    text = json.loads(run("live", folder, "--format", "json")[1])["text"]
+    check("3 ranks at step 300" in text, text)
 
 
 def check_follow(folder):
@@ -187,7 +199,7 @@ def check_watch(folder):
     rows, gauges = folder / "in", folder / "stepscope.prom"
     rows.mkdir()
     for rank in range(3):
-        write(rows, rank, 4000, slow_from=2000, waits=rank == 1)
+        write(rows, rank, 4000, slow_from=2000, waits=rank == 1, ends=True)
     run("sim", "--preset", "ddp8-slow", "--ranks", "2", "-o", rows / "run")
     code, out, err = run("watch", rows, "--store", folder / "store", "--job", 'a"b', "--events",
                          "--metrics", gauges, "--once", "--settle", "1")  # fmt: skip
@@ -205,9 +217,11 @@ def check_watch(folder):
     waits = [line for line in series if line.startswith("stepscope_rank_data_wait_seconds")]
     check(len(waits) == 3 and float(waits[1].split()[-1]) == 0.0061, waits)
     check([line for line in series if "finding_share" in line], series)
+    check([line for line in series if line.startswith("stepscope_ended") and line.endswith(" 1")],
+          series)  # fmt: skip
 
 
-for test in (check_change, check_healthy, check_empty, check_follow, check_record,
+for test in (check_change, check_healthy, check_empty, check_end, check_follow, check_record,
              check_dynolog, check_watch):
     with tempfile.TemporaryDirectory() as place:
         test(pathlib.Path(place))

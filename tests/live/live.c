@@ -91,6 +91,24 @@ static void other_files_are_refused(void **state)
 	assert_int_equal(memory.used_bytes, 0);
 }
 
+static void ranks_have_ended_when_all_say_so(void **state)
+{
+	const struct live_script scripts[] = {
+		{ .steps = 10, .us = 1000, .has_ended = true },
+		{ .rank = 1, .steps = 10, .us = 1000, .has_ended = true },
+		{ .rank = 2, .steps = 10, .us = 1000 },
+	};
+	struct live_case live;
+
+	(void)state;
+	live_case_open(&live, scripts, 2);
+	assert_true(live.live.has_ended);
+	live_case_close(&live);
+	live_case_open(&live, scripts, 3);
+	assert_false(live.live.has_ended);
+	live_case_close(&live);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +116,7 @@ int main(void)
 		cmocka_unit_test(a_cut_file_has_the_rows_that_are_there),
 		cmocka_unit_test(a_row_out_of_order_is_left_out),
 		cmocka_unit_test(other_files_are_refused),
+		cmocka_unit_test(ranks_have_ended_when_all_say_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

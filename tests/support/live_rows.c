@@ -56,7 +56,8 @@ void live_rows_write(const struct live_script *script, struct ss_text *out)
 	add_uint(out, room, 4);
 	add_uint(out, (uint32_t)script->rank, 4);
 	add_uint(out, 4, 4);
-	add_uint(out, 4711, 8);
+	add_uint(out, 4711, 4);
+	add_uint(out, script->has_ended, 4);
 	add_uint(out, (uint64_t)begin_ns, 8);
 	add_name(out, "node1");
 	add_name(out, "llama");

@@ -16,6 +16,7 @@ struct live_script {
 	enum ss_live_part slow_part;
 	uint32_t room;    /* of the ring; 0: for all steps */
 	int64_t begin_ns; /* 0: a moment in 2026 */
+	bool has_ended;
 };
 
 /* The bytes of such a file. */

@@ -23,14 +23,18 @@ static void live_add_state(const struct ss_live *live, struct ss_text *out)
 	for (uint32_t i = 0; i < live->rank_count; i++)
 		behind += live->ranks[i].behind > SS_LIVE_BLOCK;
 	missing = first->ranks > live->rank_count ? (uint32_t)(first->ranks - live->rank_count) : 0;
-	ss_text_addf(out, "%u rank%s at step %u", live->rank_count,
-		     live->rank_count == 1 ? "" : "s", last->step);
+	ss_text_addf(out, "%u rank%s %s step %u", live->rank_count,
+		     live->rank_count == 1 ? "" : "s",
+		     !live->has_ended        ? "at"
+		     : live->rank_count == 1 ? "has ended with"
+					     : "have ended with",
+		     last->step);
 	if (missing)
 		ss_text_addf(out, ", %u more without a file here", missing);
 	recent = recent < SS_LIVE_RECENT ? recent : SS_LIVE_RECENT;
 	ss_text_addf(out, ". A step takes %.4g ms (median of the last %u on rank %" PRId64 ").\n",
 		     live_ms(live->ranks[0].ns[SS_LIVE_STEP]), recent, first->rank);
-	if (behind)
+	if (behind && !live->has_ended)
 		ss_text_addf(out, "%u rank%s more than %d steps behind: ended, or stuck.\n", behind,
 			     behind == 1 ? " is" : "s are", SS_LIVE_BLOCK);
 }

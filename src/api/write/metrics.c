@@ -115,7 +115,15 @@ static double live_recent_seconds(const struct ss_live *live, bool is_late)
 	       1e6;
 }
 
-enum job_metric { OF_RANKS, OF_STEP, OF_LATE_STEP, OF_LAST_STEP, OF_CHANGES, OF_LAST_CHANGE };
+enum job_metric {
+	OF_RANKS,
+	OF_STEP,
+	OF_LATE_STEP,
+	OF_LAST_STEP,
+	OF_ENDED,
+	OF_CHANGES,
+	OF_LAST_CHANGE,
+};
 
 static const struct {
 	const char *name, *about;
@@ -124,6 +132,7 @@ static const struct {
 	[OF_STEP] = { "step_seconds", "Median of the last 128 steps." },
 	[OF_LATE_STEP] = { "step_p95_seconds", "95th percentile of the last 128 steps." },
 	[OF_LAST_STEP] = { "last_step_timestamp_seconds", "When the last step ended." },
+	[OF_ENDED] = { "ended", "1: the program is through on all ranks with live numbers here." },
 	[OF_CHANGES] = { "changes", "Changes of the level of step times." },
 	[OF_LAST_CHANGE] = { "last_change_ratio", "Step time behind the last change over before." },
 };
@@ -142,6 +151,8 @@ static double live_value(const struct ss_live *live, enum job_metric metric)
 		return live_recent_seconds(live, metric == OF_LATE_STEP);
 	case OF_LAST_STEP:
 		return (double)live->steps[live->step_count - 1].end_us / 1e6;
+	case OF_ENDED:
+		return live->has_ended;
 	case OF_CHANGES:
 		return live->change_count;
 	case OF_LAST_CHANGE:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import sys
 import threading
 import time
 from statistics import median
@@ -88,11 +90,13 @@ class Live:
         self._has_baseline = False
         self._wanted = ""
         self._end = threading.Event()
+        self._is_done = False
         self._thread = threading.Thread(target=self._watch, name="stepscope-live", daemon=True)
 
     def start(self) -> None:
         self._steps.install()
         self._thread.start()
+        atexit.register(self._exit)
 
     def step(self) -> None:
         """A step has ended; needed only where no optimizer of PyTorch steps."""
@@ -100,11 +104,20 @@ class Live:
             self._steps.step()
 
     def stop(self) -> None:
-        """Takes the hooks away and writes what is left."""
+        """Takes the hooks away, writes what is left, and that no step follows."""
+        self._stop(is_done=True)
+
+    def _stop(self, is_done: bool) -> None:
         if os.getpid() == self._pid and not self._end.is_set():
+            self._is_done = is_done
             self._end.set()
             self._steps.remove()
             self._thread.join(_SLOW_WRITE_S)
+            atexit.unregister(self._exit)
+
+    def _exit(self) -> None:
+        """A program that an exception ends is not through: somebody is to hear of it."""
+        self._stop(is_done=getattr(sys, "last_value", None) is None)
 
     def __enter__(self) -> Live:
         return self
@@ -115,7 +128,7 @@ class Live:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.stop()
+        self._stop(is_done=error is None)
 
     # --- in the training thread ---------------------------------------------------------------
 
@@ -156,6 +169,8 @@ class Live:
                 self._write()
                 if requests is not None and not is_last and not over.is_set():
                     self._answer(requests)
+            if self._is_done and self._file is not None:
+                self._file.end()
         except Exception as error:  # noqa: BLE001
             self._give_up(reason(error))
 

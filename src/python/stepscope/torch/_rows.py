@@ -12,9 +12,10 @@ import struct
 
 MAGIC = b"STEPLIVE"
 VERSION = 1
-# magic, version, bytes of this header, bytes of a row, rows that fit, rank, ranks, process, unused,
-# begin in ns since 1970, host, job
+# magic, version, bytes of this header, bytes of a row, rows that fit, rank, ranks, process, whether
+# the program has ended, begin in ns since 1970, host, job
 HEADER = struct.Struct("<8sIIIIiiIIQ40s40s")
+END_AT, END = 36, struct.pack("<I", 1)
 COUNT = struct.Struct("<Q")
 HEADER_BYTES = HEADER.size + COUNT.size
 # end in us since 1970, step; us of: the step, waiting for data, collecting garbage, the optimizer,
@@ -62,6 +63,10 @@ class RowFile:
             self._count += len(part)
             at += len(part)
         os.pwrite(self._file, COUNT.pack(self._count), HEADER.size)
+
+    def end(self) -> None:
+        """Says that no step follows."""
+        os.pwrite(self._file, END, END_AT)
 
     def close(self) -> None:
         os.close(self._file)
