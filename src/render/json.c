@@ -200,7 +200,9 @@ static void json_view(const struct ss_table *table, const struct ss_render_optio
 static void json_report(const struct ss_report_parts *parts,
 			const struct ss_render_options *options, struct ss_text *out)
 {
-	ss_text_addf(out, "{\"schema\":\"stepscope.%s/1\",\n\"tables\":[", parts->name);
+	ss_text_addf(out, "{\"schema\":\"stepscope.%s/1\",\n", parts->name);
+	ss_render_text_member(out, "text", parts->headline);
+	ss_text_add_string(out, ",\n\"tables\":[");
 	for (uint32_t i = 0; i < parts->table_count; i++) {
 		ss_text_add_string(out, i ? ",\n" : "\n");
 		json_add_table(&parts->tables[i], options, out);

@@ -72,7 +72,7 @@ async function figures(harness) {
 	await losses.getByRole("gridcell", { name: "vision" }).first().waitFor();
 	check(Math.abs((await sum()) - lost) < 0.2, `the teams add up to ${await sum()}, not ${lost}`);
 	await page.getByText(/^from .* ms to .* ms \(\d+ % slower\) since/).waitFor();
-	equal(await page.locator(".fleet-change").count(), 1, "changes that are marked");
+	equal(await page.locator(".level-change").count(), 1, "changes that are marked");
 	await harness.close(page);
 }
 

@@ -25,6 +25,7 @@ import { guideTests } from "./guides.mjs";
 import { hangTests } from "./hang.mjs";
 import { jumpTests } from "./jumps.mjs";
 import { licenceTests } from "./licences.mjs";
+import { liveTests } from "./live.mjs";
 import { lookTests } from "./looks.mjs";
 import { matrixTests } from "./matrix.mjs";
 import { partUnits } from "./parts.mjs";
@@ -69,6 +70,7 @@ export const TESTS = [
 	...rangeTests,
 	...perfettoTests,
 	...hangTests,
+	...liveTests,
 	...jumpTests,
 	...scaleTests,
 	...licenceTests,

@@ -159,9 +159,10 @@ static enum ss_status job_answer(const struct ss_viewer_request *asked, struct s
 		     "{\"schema\":\"stepscope.job/1\",\"version\":\"%s\",\"runs\":%" PRIu32
 		     ",\"span_ns\":%" PRId64 ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu64
 		     ",\"seconds\":%.3f,\"failed\":%" PRIu32 ",\"skipped\":%" PRIu32
-		     ",\"dumps\":%" PRIu32,
+		     ",\"dumps\":%" PRIu32 ",\"lives\":%" PRIu32,
 		     ss_version(), asked->runs->count, timeline->span_ns, bytes, events,
-		     job->load_seconds, job->failed_count, job->skipped_count, job->flight_count);
+		     job->load_seconds, job->failed_count, job->skipped_count, job->flight_count,
+		     job->live_count);
 	job_write_first_collective(timeline, &out->body);
 	ss_text_add_string(&out->body, ",\"files\":[");
 	for (uint32_t i = 0; i < timeline->file_count; i++)

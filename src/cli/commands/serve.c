@@ -225,9 +225,10 @@ static enum ss_status begin_routes(const struct arguments *arguments, const char
 		return ss_fail_memory(err, "the server");
 	if (store)
 		return cli_fleet_begin(&fleet, store, &served, open, serve_is_stopped, err);
-	return show_are_digests(arguments->paths, arguments->path_count)
-		       ? cli_fleet_of_digests(&fleet, &served, open, serve_is_stopped, err)
-		       : SS_OK;
+	if (show_are_digests(arguments->paths, arguments->path_count))
+		return cli_fleet_of_digests(&fleet, &served, open, serve_is_stopped, err);
+	served_add_live(&served, open);
+	return SS_OK;
 }
 
 /* Starts the server before anything is loaded, so that the page can show progress. */
@@ -237,7 +238,8 @@ static int serve_start(struct serve_visit *visit)
 	const char *store = cli_option_text(visit->arguments, "store");
 	struct ss_server_options options = { .listener = bound.listener,
 					     .own = store ? &fleet.own : &served.own };
-	struct ss_open_options open = show_loading(visit->arguments, NULL, 0);
+	struct ss_open_options open = show_loading(visit->arguments, visit->arguments->paths,
+						   visit->arguments->path_count);
 	struct ss_error err = bound.err;
 	enum ss_status status = bound.status;
 

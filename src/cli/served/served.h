@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * served.h - routes that only the server has: SQL on the open runs.
+ * served.h - routes that only the server has: SQL on the open runs, live numbers.
  *
  *     served_prepare(&served)           before the sandbox is entered
  *     served_begin(&served, ...)        routes for ss_server_options.own and ss_runs.own
@@ -43,6 +43,7 @@ struct served {
 	struct ss_own_routes own;
 	struct served_context context;
 	struct served_sql sql;
+	struct ss_open_options live; /* how live numbers are read again */
 };
 
 /* Loads DuckDB. If it is missing, the page explains how to get it. */
@@ -55,6 +56,9 @@ SS_MUST_USE
 bool served_begin(struct served *served, uint32_t threads, uint64_t memory_limit_bytes,
 		  bool (*is_over)(void));
 void served_end(struct served *served);
+
+/* live.c: adds the route that reads the live numbers of these paths again. */
+void served_add_live(struct served *served, const struct ss_open_options *open);
 
 extern const struct ss_route route_sql, route_sql_stop, route_sql_schema;
 

@@ -284,7 +284,13 @@ static const struct ss_json_member verdict[] = {
 	END,
 };
 
-static const struct ss_json_member report[] = { TABLES, RUN, QUALITY, END };
+static const struct ss_json_member report[] = {
+	TEXT("text", "what the command prints above the tables: sentences, one per line"),
+	TABLES,
+	RUN,
+	QUALITY,
+	END,
+};
 
 static const struct ss_json_member compared_run[] = {
 	INTEGER("run", "0: the first, 1: the second"),

@@ -99,6 +99,7 @@ export interface Job {
 	failed: number;
 	skipped: number;
 	dumps: number; /* of the flight recorder, and stack files */
+	lives: number; /* files of live numbers */
 	/* When the first collective began; null where ranks did not meet. */
 	collectives_ns: number | null;
 	files: JobFile[];

@@ -19,7 +19,7 @@ export function runName(job: Job): string {
 	const all = job.files.length ? job.files : job.snapshots;
 	const paths = all.map((file) => file.path.split(/[/\\]/).filter(isName));
 	const first = paths[0];
-	if (!first) return job.dumps ? "flight recorder" : "no files";
+	if (!first) return job.dumps ? "flight recorder" : job.lives ? "running job" : "no files";
 	if (paths.length === 1) return trimName(first[first.length - 1] ?? "");
 	let depth = 0;
 	while (paths.every((path) => path.length > depth + 1 && path[depth] === first[depth]))
@@ -69,6 +69,7 @@ export function runWords(job: Job): string {
 	if (events || !points) held.push(plural(events, "event"));
 	if (points) held.push(plural(points, "point"));
 	if (!job.files.length && job.dumps) return plural(job.dumps, "dump");
+	if (!job.files.length && job.lives) return plural(job.lives, "rank");
 	if (!job.files.length && snapshots) return held.join(" · ");
 	const good = job.files.filter((file) => file.problem === null);
 	const ranks = good.filter((file) => file.rank !== null).length;

@@ -10,6 +10,7 @@ import { flameTab } from "./flame";
 import { gapsTab } from "./gaps";
 import { hangTab } from "./hang";
 import { kernelsTab } from "./kernels";
+import { liveTab } from "./live";
 import { memoryTab } from "./memory";
 import { modulesTab } from "./modules";
 import { operatorsTab } from "./operators";
@@ -31,6 +32,7 @@ export const TABS: Tab[] = [
 	communicationTab,
 	ranksTab,
 	hangTab,
+	liveTab,
 	memoryTab,
 	modulesTab,
 	flameTab,
@@ -40,11 +42,16 @@ export const TABS: Tab[] = [
 	qualityTab,
 ];
 
-/* Without traces there are only memory or dumps to look at; without dumps no tab of them. */
+/* Without traces there are only dumps, live numbers or memory to look at; without these no tab of
+ * them. */
 export function tabsOf(job: Job): Tab[] {
-	const some = { hang: job.dumps > 0, memory: job.snapshots.length > 0 };
-	const alone = !job.files.length && (some.hang || some.memory);
+	const some = { hang: job.dumps > 0, live: job.lives > 0, memory: job.snapshots.length > 0 };
+	const alone = !job.files.length && (some.hang || some.live || some.memory);
 	const shows = (id: string) =>
-		id === "hang" ? some.hang : id === "memory" && alone ? some.memory : !alone;
+		id === "hang" || id === "live"
+			? some[id]
+			: id === "memory" && alone
+				? some.memory
+				: !alone;
 	return TABS.filter((tab) => shows(tab.id));
 }

@@ -47,20 +47,22 @@ export const VIEW_PLACES = {
 		{ view: "steps", title: "Steps" },
 		{ view: "critical-path", title: "Critical path" },
 		{ view: "inference", title: "Inference" },
-		{ view: "live-steps", title: "While it runs" },
-		{ view: "live-changes", title: "Changes while it runs" },
 	],
 	ranks: [
 		{ view: "ranks", title: "Ranks" },
 		{ view: "stragglers", title: "Stragglers" },
 		{ view: "imbalance", title: "Imbalance" },
-		{ view: "live-ranks", title: "While they run" },
 	],
 	hang: [
 		{ view: "hang-map", title: "Map as a table" },
 		{ view: "hang-causes", title: "Who lets others wait" },
 		{ view: "hang-ranks", title: "What ranks wait for" },
 		{ view: "hang-groups", title: "Process groups" },
+	],
+	live: [
+		{ view: "live-ranks", title: "Ranks" },
+		{ view: "live-steps", title: "Minutes" },
+		{ view: "live-changes", title: "Changes" },
 	],
 	memory: [
 		{ view: "memory", title: "Peaks" },
