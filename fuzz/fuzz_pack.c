@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "check.h"
 #include "mutate.h"
+#include "trace/kineto/write.h"
 #include "trace/pack/pack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -45,6 +46,31 @@ static void check_round(const struct ss_trace *trace, enum ss_pack_form form)
 	ss_trace_release(&again);
 	CHECK(memory.used_bytes == 0);
 	ss_text_release(&pack);
+}
+
+/* As JSON, which merge and slice read of packs: it is JSON, and a trace. */
+static void check_text(const uint8_t *data, size_t size)
+{
+	const struct ss_load_options options = { .threads = 1 };
+	struct ss_source *pack = NULL, *source = NULL;
+	struct ss_memory memory;
+	struct ss_whole_file whole = { .memory = &memory };
+	struct ss_trace again;
+	struct ss_error err = { 0 };
+
+	ss_memory_init(&memory, 0);
+	CHECK(ss_source_open_memory(data, size, &memory, &pack, &err) == SS_OK);
+	CHECK(ss_kineto_write(pack, &memory, &source, &err) == SS_OK);
+	CHECK(ss_source_read_whole(source, &whole, &err) == SS_OK);
+	check_json(whole.text, whole.length);
+	CHECK(load_bytes((const uint8_t *)whole.text, whole.length, &options, &memory, &again,
+			 &err) == SS_OK);
+	check_trace(&again);
+	ss_trace_release(&again);
+	ss_whole_file_release(&whole);
+	ss_source_close(source);
+	ss_source_close(pack);
+	CHECK(memory.used_bytes == 0);
 }
 
 /* The answer of a view, from a session that was opened for it; NULL: it was refused. */
@@ -107,6 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_trace(&trace);
 		check_round(&trace, SS_PACK_PLAIN);
 		check_round(&trace, SS_PACK_COMPRESSED);
+		check_text(mended, size);
 		ss_trace_release(&trace);
 		if (is_pack(data, size)) {
 			CHECK(ss_session_open_memory(mended, size, "rank3.stepscope", &session,

@@ -125,6 +125,14 @@ enum ss_arg ss_arg_find(const struct ss_arg_index *index, const struct ss_json_s
 	return SS_ARG_OTHER;
 }
 
+const char *ss_arg_key(enum ss_arg arg)
+{
+	for (size_t i = 0; i < SS_COUNT(keys); i++)
+		if (keys[i].arg == arg)
+			return keys[i].key;
+	return NULL;
+}
+
 enum ss_json_result ss_args_read(const struct ss_arg_index *index, struct ss_json *json,
 				 struct ss_arg_values *out)
 {

@@ -94,6 +94,9 @@ void ss_arg_index_init(struct ss_arg_index *index);
 /* The argument of a key; SS_ARG_NONE: nothing uses it. */
 enum ss_arg ss_arg_find(const struct ss_arg_index *index, const struct ss_json_span *key);
 
+/* A key that writers use for it; NULL: it has none. */
+const char *ss_arg_key(enum ss_arg arg);
+
 /* Reads the object at the cursor, adding to `out`; unknown keys are skipped. */
 enum ss_json_result ss_args_read(const struct ss_arg_index *index, struct ss_json *json,
 				 struct ss_arg_values *out);

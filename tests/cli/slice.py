@@ -11,6 +11,7 @@ sentence.
 import gzip
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -123,6 +124,23 @@ def compare(path, number, out, names):
     return different
 
 
+def compare_packed(path, number, folder, out, names):
+    """Views that differ between the slice and one of a pack without its file beside it."""
+    again, packs = folder / "again.json", folder / "packs"
+    shutil.rmtree(packs, ignore_errors=True)
+    check(run("pack", path, "-o", packs).returncode == FINE, "no pack of", path)
+    result = run("slice", packs, "--step", number, "-o", again, "--progress", "none")
+    check(result.returncode == FINE, path, result.stderr)
+    strict(again)
+    return [name for name in names
+            if rows_as_set(answer(name, out)) != rows_as_set(answer(name, again))]
+
+
+def rows_as_set(document):
+    """Names have other numbers, by which equal rows are sorted."""
+    return [(names, sorted(json.dumps(row) for row in rows)) for names, rows in figures(document)]
+
+
 def steps_of(path):
     document = answer("steps", path)
     names = [column["name"] for column in document.get("columns", [])]
@@ -156,6 +174,8 @@ def test_steps(folder, paths, count):
         shares.append(size / share_of(events_of(path), min(times[1], times[3]),
                                       max(times[2], times[4])))
         different = compare(path, number, out, names)
+        if tried % 3 == 0:
+            different += compare_packed(path, number, folder, out, names)
         if different:
             wrong.append((path, number, different))
         tried += 1

@@ -12,6 +12,7 @@
 #include "load/files/rewrite.h"
 #include "read/codec.h"
 #include "trace/formats.h"
+#include "trace/kineto/write.h"
 
 struct merging {
 	struct ss_writing writing;
@@ -56,47 +57,67 @@ static int64_t merge_first_moment(const struct ss_joined *joined)
 	return zero_ns;
 }
 
-/* Opens a file; `is_derived`: it is no JSON, but was made from one. */
-static enum ss_status writing_open(const char *verb, const char *path, struct ss_redactor *redactor,
+/* Opens a file; `format`: the one that it has, or NULL. */
+static enum ss_status writing_open(const char *path, struct ss_redactor *redactor,
 				   struct ss_memory *memory, struct ss_source **out,
-				   bool *is_derived, struct ss_error *err)
+				   const struct ss_input_format **format, struct ss_error *err)
 {
-	const struct ss_input_format *format;
 	const char *next;
 	size_t length;
 
-	*is_derived = false;
 	SS_TRY(ss_job_open_source(&(struct ss_path){ .path = path }, false, redactor, memory, out,
 				  err));
 	SS_TRY(ss_source_peek(*out, &next, &length, err));
-	format = ss_trace_format_of(next, length);
-	*is_derived = format && format->is_derived;
-	if ((format && format->is_json) || *is_derived)
-		return SS_OK;
-	return ss_fail(err, SS_ERR_USAGE,
-		       "cannot %s '%s': only JSON traces can be %sd, compressed or not", verb, path,
-		       verb);
+	*format = ss_trace_format_of(next, length);
+	return SS_OK;
 }
 
-/* Opens the JSON beside a pack that it was made from. */
-static enum ss_status writing_open_original(const char *verb, const char *path,
-					    struct ss_redactor *redactor, struct ss_memory *memory,
-					    struct ss_source **out, struct ss_error *err)
+/* Whether each of several traces would be written with all of their events. */
+static bool file_has_parts(const char *path, const struct ss_input_format *format,
+			   struct ss_memory *memory)
+{
+	struct ss_source *source = NULL;
+	bool has_parts = false;
+
+	if (format->count_parts && ss_source_open(path, memory, &source, NULL) == SS_OK)
+		has_parts = format->count_parts(source) > 1;
+	ss_source_close(source);
+	return has_parts;
+}
+
+/*
+ * A file that is no JSON: of a pack the JSON beside it that it was made from, if that is there and
+ * has not changed; else what was read of it, as JSON.
+ */
+static enum ss_status writing_open_other(const char *verb, const char *path,
+					 const struct ss_input_format *format,
+					 struct ss_redactor *redactor, struct ss_memory *memory,
+					 struct ss_source **source, struct ss_error *err)
 {
 	SS_SCRATCH(arena, memory);
-	const char *original = ss_find_original(path, &arena);
-	bool is_derived = true;
+	const char *original = format->is_derived ? ss_find_original(path, &arena) : NULL;
+	const struct ss_input_format *found = NULL;
+	struct ss_source *other = NULL;
+	enum ss_status status = SS_OK;
 
-	ss_source_close(*out);
-	*out = NULL;
-	if (original)
-		SS_TRY(writing_open(verb, original, redactor, memory, out, &is_derived, err));
-	return !is_derived ? SS_OK
-			   : ss_fail(err, SS_ERR_USAGE,
-				     "cannot %s '%s': the JSON trace that it was made from is not "
-				     "beside it, or has changed; 'stepscope export --perfetto' "
-				     "writes packs, too",
-				     verb, path);
+	if (original && writing_open(original, redactor, memory, &other, &found, NULL) == SS_OK &&
+	    found && found->is_json) {
+		ss_source_close(*source);
+		*source = other;
+		return SS_OK;
+	}
+	ss_source_close(other);
+	other = NULL;
+	if (file_has_parts(path, format, memory))
+		status = ss_fail(err, SS_ERR_USAGE,
+				 "cannot %s '%s': it has several processes; 'stepscope export "
+				 "--perfetto' writes them",
+				 verb, path);
+	if (status == SS_OK)
+		status = ss_kineto_write(*source, memory, &other, err);
+	ss_source_close(*source);
+	*source = other;
+	return status;
 }
 
 enum ss_status ss_writing_reopen(const char *verb, const char *title, const char *path,
@@ -104,8 +125,8 @@ enum ss_status ss_writing_reopen(const char *verb, const char *title, const char
 				 struct ss_memory *memory, struct ss_source **out,
 				 struct ss_error *err)
 {
+	const struct ss_input_format *format = NULL;
 	enum ss_status status;
-	bool is_derived;
 
 	*out = NULL;
 	if (!path)
@@ -115,11 +136,11 @@ enum ss_status ss_writing_reopen(const char *verb, const char *title, const char
 	if (strcmp(path, "-") == 0)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "cannot %s standard input: it cannot be read a second time", verb);
-	status = writing_open(verb, path, redactor, memory, out, &is_derived, err);
+	status = writing_open(path, redactor, memory, out, &format, err);
 	if (status == SS_OK)
 		status = ss_source_is_same(*out, stamp, path, err);
-	if (status == SS_OK && is_derived)
-		status = writing_open_original(verb, path, redactor, memory, out, err);
+	if (status == SS_OK && format && !format->is_json)
+		status = writing_open_other(verb, path, format, redactor, memory, out, err);
 	if (status != SS_OK) {
 		ss_source_close(*out);
 		*out = NULL;
@@ -133,8 +154,7 @@ static enum ss_status merge_check_digests(const struct ss_job *job, struct ss_er
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (job->files[i].is_digest)
 			return ss_fail(err, SS_ERR_USAGE,
-				       "cannot merge the digest of '%s': only JSON traces can be "
-				       "merged, compressed or not; pass the trace",
+				       "cannot merge the digest of '%s': pass the trace",
 				       job->files[i].subject.path);
 	return SS_OK;
 }
