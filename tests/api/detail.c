@@ -346,8 +346,14 @@ static void test_compare_report(void **state)
 	assert_int_equal(ss_compare(&runs, &request, &out, &err), SS_OK);
 	assert_non_null(strstr(out.data, "Step: 200 us -> 200 us (+0.0 %)"));
 	assert_non_null(strstr(out.data, "idle: sync"));
+	/* kernels that take the same time are left out, unless they are asked for */
+	assert_null(strstr(out.data, "gemm"));
+	ss_text_release(&out);
+	request.what = "kernels";
+	assert_int_equal(ss_compare(&runs, &request, &out, &err), SS_OK);
 	assert_non_null(strstr(out.data, "gemm"));
 	ss_text_release(&out);
+	request.what = NULL;
 	request.options = (const char *const[]){ "sort=calls", NULL };
 	assert_int_equal(ss_compare(&runs, &request, &out, &err), SS_ERR_USAGE);
 	close_runs(&runs);
