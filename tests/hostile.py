@@ -9,7 +9,7 @@ STEPSCOPE_EVERY=3 takes every third of the rest; STEPSCOPE_SEED chooses which.
 Every case is a file and what must be said of it: the rows of the view "quality", the number of
 entries and of events kept, or the sentence of an error. Rules for all of them:
 
-  - it ends within 20 seconds, not by a signal, and no sanitizer says a word;
+  - it ends within 20 seconds of its own, not by a signal, and no sanitizer says a word;
   - JSON parses strictly, CSV has rows of one width, text stays within 80 columns;
   - one thread and three say the same;
   - the same events across the border of two blocks (1 MiB) are read in the same way.

@@ -3,6 +3,8 @@
 import shutil
 
 SECONDS_MAX = 20
+# what runs beside it may take nearly all of the processor: a run that waits is not slow
+PATIENCE = 10
 BLOCK_BYTES = 1 << 20
 BORDERS = 4  # places of the border inside of the odd events
 ZSTD = shutil.which("zstd")

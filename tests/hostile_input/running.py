@@ -14,8 +14,8 @@ import time
 import unicodedata
 
 from hostile_input.making import (
-    AFTER, BEFORE, BLOCK_BYTES, BORDERS, HEAD, SECONDS_MAX, TAIL, case, join, odd,
-    rows_of,
+    AFTER, BEFORE, BLOCK_BYTES, BORDERS, HEAD, PATIENCE, SECONDS_MAX, TAIL, case, join,
+    odd, rows_of,
 )
 from hostile_input.files import says
 
@@ -56,7 +56,7 @@ class Runner:
             started = time.monotonic()
             process = subprocess.Popen([self.stepscope, *words], stdin=subprocess.DEVNULL,
                                        stdout=out, stderr=err)
-            timer = threading.Timer(SECONDS_MAX * self.slowness, process.kill)
+            timer = threading.Timer(PATIENCE * SECONDS_MAX * self.slowness, process.kill)
             timer.start()
             _, status, usage = os.wait4(process.pid, 0)
             timer.cancel()
@@ -74,7 +74,7 @@ class Runner:
         exec: 100 MB of a case here. So a small process starts the run and measures it."""
         ran = subprocess.run([sys.executable, "-S", "-c", PEAK, self.stepscope, *words],
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True,
-                             timeout=SECONDS_MAX)
+                             timeout=PATIENCE * SECONDS_MAX)
         return int(ran.stdout) / 1024
 
     def check(self, words, ran, seconds, codes=(0, 1)):
