@@ -343,8 +343,11 @@ enum ss_status ss_job_live_load(struct ss_job *job, struct ss_job_file *file,
 				struct ss_source *source, struct ss_error *err);
 void ss_job_take_lives(struct ss_job *job);
 void ss_job_release_lives(struct ss_job *job);
+/* Joins the live numbers of all files, once; or anew those of the job of that name. */
 SS_MUST_USE
 enum ss_status ss_job_find_live(struct ss_job *job, struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_job_choose_live(struct ss_job *job, const char *name, struct ss_error *err);
 
 /* capture_files.c: captures of graphs among the files of a job. */
 

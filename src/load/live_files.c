@@ -2,6 +2,8 @@
 /*
  * live_files.c - live numbers among the files of a job.
  */
+#include <string.h>
+
 #include "load/job.h"
 
 enum ss_status ss_job_live_load(struct ss_job *job, struct ss_job_file *file,
@@ -39,20 +41,26 @@ void ss_job_release_lives(struct ss_job *job)
 	SS_FREE(job->memory, job->lives, job->live_capacity);
 }
 
-enum ss_status ss_job_find_live(struct ss_job *job, struct ss_error *err)
+enum ss_status ss_job_choose_live(struct ss_job *job, const char *name, struct ss_error *err)
 {
 	const struct ss_live_file **files;
 	enum ss_status status;
+	uint32_t count = 0;
 
-	if (job->live.memory)
-		return SS_OK;
+	ss_live_release(&job->live);
 	if (!SS_ALLOC(&job->arena, files, (size_t)job->live_count + 1))
 		return ss_fail_memory(err, "live numbers");
 	for (uint32_t i = 0; i < job->live_count; i++)
-		files[i] = &job->lives[i];
-	status = ss_live_make(&job->live, files, job->live_count, job->memory, err);
+		if (!name || strcmp(job->lives[i].job, name) == 0)
+			files[count++] = &job->lives[i];
+	status = ss_live_make(&job->live, files, count, job->memory, err);
 	/* half of it would be taken for the whole by the next request */
 	if (status != SS_OK)
 		ss_live_release(&job->live);
 	return status;
+}
+
+enum ss_status ss_job_find_live(struct ss_job *job, struct ss_error *err)
+{
+	return job->live.memory ? SS_OK : ss_job_choose_live(job, NULL, err);
 }

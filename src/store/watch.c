@@ -279,6 +279,11 @@ static bool watcher_lock(const struct ss_watcher *watcher, uint64_t signature, b
 #endif
 }
 
+bool ss_watcher_lock_live(const struct ss_watcher *watcher, bool is_begin)
+{
+	return watcher_lock(watcher, UINT64_MAX, is_begin);
+}
+
 /* --- runs in the folder ---------------------------------------------------------------- */
 
 static uint64_t watched_files_signature(const struct ss_watched_file *files, uint32_t count)

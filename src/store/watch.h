@@ -88,6 +88,9 @@ SS_MUST_USE
 enum ss_status ss_watcher_tell_foreign(struct ss_watcher *watcher, const char *run,
 				       struct ss_error *err);
 
+/* Locks the live numbers of the folder: one process adds them at a time; false: another does. */
+bool ss_watcher_lock_live(const struct ss_watcher *watcher, bool is_begin);
+
 /* Marks a trace that is to stay when others of its recording are removed. */
 bool ss_watcher_is_kept(const struct ss_watcher *watcher, const struct ss_watched_file *file);
 SS_MUST_USE

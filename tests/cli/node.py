@@ -125,6 +125,25 @@ def check_two(place):
     check(len(digests(node)) == 24, digests(node))
 
 
+def check_alone(place):
+    """Nobody adds runs of a folder from which another process removes traces."""
+    adds, removes = ["--store", place / "store"], ["--digests", place / "out", "--delete-traces"]
+    (place / "in").mkdir(parents=True)
+    for first, other in ((adds, removes), (removes, adds), (removes, removes)):
+        holds = subprocess.Popen([STEPSCOPE, "watch", place / "in", *first], env=ENVIRONMENT)
+        begin = time.monotonic()
+        while not list(place.glob("*/.watched-*")) and time.monotonic() - begin < 60:
+            time.sleep(0.1)
+        _, err = run("watch", place / "in", *other, "--once", code=1)
+        check("another process" in err and err.count("\n") == 1, err)
+        run("watch", place / "in", "--digests", place / "more", "--once")
+        holds.send_signal(signal.SIGINT)
+        holds.wait(60)
+        for path in place.glob("*/.watched-*"):
+            path.unlink()
+    run("watch", place / "in", *removes, "--once")
+
+
 def check_kills(place):
     """Killed at any moment, it leaves no half digest, and never a rank without both files."""
     chance = random.Random(5)
@@ -184,7 +203,6 @@ def check_by_path(place):
     check(out.splitlines()[1:] == ["pretrain,nlp,here", "vit,vision,here", ",,here"], out)
     for rule in ("{job", "job", "{a}/", "/{a}", "a{b}", "", "{}", "/".join(["{a}"] * 9)):
         run("watch", place, "--store", place / "store", "--by-path", rule, code=2)
-    run("watch", place, "--store", place / "s", "--digests", place / "d", code=2)
     [trace, *_] = (place / "by/loose").iterdir()
     _, err = run("watch", trace, "--digests", place / "d", code=2)
     check("is a file: pass the folder" in err and not (place / "d").exists(), err)
@@ -199,6 +217,7 @@ def main():
         check_suspects(node, blamed)
         check_foreign(node)
         check_two(place)
+        check_alone(place / "alone")
         check_kills(place)
         check_full_disk(place)
         check_by_path(place)

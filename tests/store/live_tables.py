@@ -150,6 +150,23 @@ def find(folder, store):
     check("cannot be redacted" in said, said)
 
 
+def watched(folder):
+    """`watch` adds live numbers by itself, of each job; with --digests on each node, too."""
+    store, nodes = folder / "store", [folder / "node0", folder / "node1"]
+    for rank in range(8):
+        write(nodes[rank // 4], rank, 3000)
+    write(nodes[0] / "other", 0, 700, job="other")
+    for _ in range(2):
+        said = [run("watch", nodes[0], "--store", store, "--once"),
+                run("watch", nodes[1], "--digests", folder / "digests", "--store", store, "--once")]
+    check(said == ["", ""], "the second time nothing is new", said)
+    steps = duck.Duck(DUCKDB).ask(f"select job, count(*) as n from '{store}/job_steps/*/*.parquet' "
+                                  "group by job order by job")
+    check(steps == [{"job": "other", "n": "699"}, {"job": "pretrain", "n": "2999"}], steps)
+    ranks = rows_of(store, "rank_minutes", "count(distinct (job, rank)) as n")[0]
+    check(ranks == {"n": "9"}, ranks)
+
+
 def compete(folder):
     """Two nodes add while they grow, others compact, some are killed: no row is lost or twice."""
     store, chance = folder / "shared", random.Random(4)
@@ -185,6 +202,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
         find(folder, again(folder))
+        watched(folder / "watched")
         compete(folder / "compete")
     for failure in failures:
         print(failure)

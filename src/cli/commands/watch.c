@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch.c - command: adds runs to a store as they arrive in a folder, or digests them on a node.
+ * watch.c - command: adds runs and live numbers to a store as they arrive in a folder, or digests
+ * runs on a node.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/system/clock.h"
 #include "cli/sql/query.h"
 #include "cli/stop.h"
 #include "cli/store/node.h"
@@ -17,12 +22,15 @@
 
 static struct ss_error engine_problem;
 
-/* Either is where runs go: digests on a node, or a store. */
+/* A ring of live numbers has three days at one step per second. */
+#define LIVE_AGAIN_NS INT64_C(1800000000000)
+
+/* Where runs go: digests on a node, or a store. With both, the store gets live numbers alone. */
 static const char *watch_output(const struct arguments *arguments)
 {
-	const char *store = cli_option_text(arguments, "store");
+	const char *digests = cli_option_text(arguments, "digests");
 
-	return store ? store : cli_option_text(arguments, "digests");
+	return digests ? digests : cli_option_text(arguments, "store");
 }
 
 static void watch_allow(const struct arguments *arguments, struct sandbox_needs *needs)
@@ -30,10 +38,10 @@ static void watch_allow(const struct arguments *arguments, struct sandbox_needs 
 	if (!arguments->path_count || !watch_output(arguments))
 		return;
 	needs->moves = true;
-	if (cli_option_given(arguments, "store")) {
+	if (cli_option_given(arguments, "store"))
 		cli_engine_prepare(&engine_problem);
+	if (!cli_option_given(arguments, "digests"))
 		return;
-	}
 	cli_node_be_polite();
 	if (cli_option_given(arguments, "delete-traces")) {
 		needs->outputs = arguments->paths;
@@ -46,7 +54,8 @@ struct watching {
 	struct watch_node node;
 	struct watch_exits exits;
 	struct ss_watcher watcher;
-	bool is_node;
+	int64_t live_ns; /* when live numbers are added again */
+	bool is_node, has_store;
 	bool is_stuck; /* the last scan left digests that could not be written */
 };
 
@@ -106,6 +115,19 @@ static enum ss_status watch_digest(struct watching *watching, const struct ss_ar
 	return SS_OK;
 }
 
+/* Live numbers wait in their rings: what could not be added comes the next time. */
+static void watch_add_live(struct watching *watching, bool must)
+{
+	int64_t now_ns = ss_clock_ns();
+
+	if (!watching->has_store || (!must && now_ns < watching->live_ns) ||
+	    !ss_watcher_lock_live(&watching->watcher, true))
+		return;
+	watching->live_ns = now_ns + LIVE_AGAIN_NS;
+	(void)cli_store_runs_add_lives(&watching->runs, watching->watcher.folder);
+	(void)ss_watcher_lock_live(&watching->watcher, false);
+}
+
 static enum ss_status watch_folder(struct watching *watching, struct ss_error *err)
 {
 	const struct watch_exits *exits = &watching->exits;
@@ -121,6 +143,7 @@ static enum ss_status watch_folder(struct watching *watching, struct ss_error *e
 						 : watch_add_to_store(watching, &arrived, err));
 		waiting = waiting && !watching->is_stuck;
 		cli_exits_live(&watching->exits, is_once && !waiting);
+		watch_add_live(watching, is_once && !waiting);
 		if (is_once && !waiting)
 			break;
 		if (!stop_asked())
@@ -134,8 +157,7 @@ static int watch_refuse(const struct command *command, const struct arguments *a
 	const char *rule = cli_option_text(arguments, "by-path");
 	struct stat info;
 
-	if (arguments->path_count != 1 || !watch_output(arguments) ||
-	    (cli_option_given(arguments, "store") && cli_option_given(arguments, "digests")))
+	if (arguments->path_count != 1 || !watch_output(arguments))
 		return cli_fail(EXIT_USAGE, command->name,
 				"expected one folder, and a store or a folder for digests: "
 				"stepscope watch FOLDER --store STORE");
@@ -157,17 +179,19 @@ static int watch_begin(struct watching *watching, const struct command *command,
 	struct ss_error err = { 0 };
 	int code;
 
-	if (!watching->is_node)
-		return cli_store_runs_open(command->name, arguments,
+	if (watching->has_store) {
+		code = cli_store_runs_open(command->name, arguments,
 					   cli_option_text(arguments, "store"), &inputs, runs);
-	*runs = (struct store_runs){ .what = command->name,
-				     .arguments = arguments,
-				     .redaction = redaction_of(arguments),
-				     .store = { .fd = -1 } };
-	runs->redaction.is_quiet = true;
-	code = redaction_begin(command->name, &runs->redaction, &inputs,
-			       cli_option_text(arguments, "digests"), &runs->redactor);
-	if (code != EXIT_FINE)
+	} else {
+		*runs = (struct store_runs){ .what = command->name,
+					     .arguments = arguments,
+					     .redaction = redaction_of(arguments),
+					     .store = { .fd = -1 } };
+		runs->redaction.is_quiet = true;
+		code = redaction_begin(command->name, &runs->redaction, &inputs,
+				       cli_option_text(arguments, "digests"), &runs->redactor);
+	}
+	if (code != EXIT_FINE || !watching->is_node)
 		return code;
 	return cli_node_begin(command->name, arguments, runs->redactor, &watching->node, &err) ==
 			       SS_OK
@@ -175,10 +199,35 @@ static int watch_begin(struct watching *watching, const struct command *command,
 		       : show_fail(command->name, &err);
 }
 
+/*
+ * Who removes traces is alone with the folder: another process would add what is left of a run.
+ * File systems without locks refuse nobody.
+ */
+static int watch_hold_folder(const struct command *command, const struct arguments *arguments)
+{
+	bool removes = cli_option_given(arguments, "delete-traces");
+	int folder;
+
+	if (!removes && cli_option_given(arguments, "digests"))
+		return EXIT_FINE;
+	/* the lock ends with the process */
+	folder = open(arguments->paths[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0 || flock(folder, (removes ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 ||
+	    errno != EWOULDBLOCK)
+		return EXIT_FINE;
+	return cli_fail(EXIT_FAILED, command->name,
+			removes ? "another process watches '%s', and would miss the traces that "
+				  "--delete-traces removes"
+				: "another process removes traces from '%s' (--delete-traces): "
+				  "watch its folder of digests",
+			arguments->paths[0]);
+}
+
 static int watch_run(const struct command *command, const struct arguments *arguments)
 {
 	int64_t settle_ns = (int64_t)cli_option_count(arguments, "settle") * 1000000000;
-	struct watching watching = { .is_node = !cli_option_given(arguments, "store"),
+	struct watching watching = { .is_node = cli_option_given(arguments, "digests"),
+				     .has_store = cli_option_given(arguments, "store"),
 				     .watcher = { .notify = -1, .list = -1 } };
 	struct ss_error err = { 0 };
 	enum ss_status status;
@@ -186,8 +235,11 @@ static int watch_run(const struct command *command, const struct arguments *argu
 
 	if (code != EXIT_FINE)
 		return code;
-	if (!watching.is_node && engine_problem.code != SS_OK)
+	if (watching.has_store && engine_problem.code != SS_OK)
 		return show_fail(command->name, &engine_problem);
+	code = watch_hold_folder(command, arguments);
+	if (code != EXIT_FINE)
+		return code;
 	/* a signal ends it between two steps, which is the normal way to stop it */
 	stop_filling(true);
 	code = watch_begin(&watching, command, arguments);

@@ -258,7 +258,21 @@ static struct ss_open_options store_runs_loading(const struct store_runs *runs,
 	return open;
 }
 
-/* Live numbers of running jobs: rows that the store does not have yet. */
+static void store_runs_tell_live(const struct store_runs *runs, const char *path,
+				 const struct ss_stored_live *added)
+{
+	/* events have standard output for themselves */
+	FILE *out = runs->exits && runs->exits->has_events ? stderr : stdout;
+
+	/* `watch` adds what came each time, and says so where something did */
+	if (runs->exits && !added->steps && !added->minutes)
+		return;
+	fprintf(out, "%s: added %" PRIu64 " steps and %" PRIu64 " rank-minutes%s%s\n", path,
+		added->steps, added->minutes, added->job[0] ? " of job " : "", added->job);
+	fflush(out);
+}
+
+/* Live numbers of running jobs, one after the other: rows that the store does not have yet. */
 static int store_runs_add_live(struct store_runs *runs, struct ss_session *session,
 			       const char *path)
 {
@@ -269,16 +283,41 @@ static int store_runs_add_live(struct store_runs *runs, struct ss_session *sessi
 		.memory_limit_bytes = cli_option_number(arguments, "memory-limit", 0),
 		.is_stopped = store_runs_is_stopped,
 	};
+	struct ss_job *job = &session->job;
 	struct ss_stored_live added;
 	struct ss_error err = { 0 };
-	enum ss_status status;
+	enum ss_status status = SS_OK;
 
-	status = ss_run_store_add_live(&runs->store, session, &run, &added, &err);
-	if (status != SS_OK)
-		return show_fail(runs->what, &err);
-	printf("%s: added %" PRIu64 " steps and %" PRIu64 " rank-minutes%s%s\n", path, added.steps,
-	       added.minutes, added.job[0] ? " of job " : "", added.job);
-	return EXIT_FINE;
+	for (uint32_t i = 0; status == SS_OK && i < (run.job ? 1 : job->live_count); i++) {
+		const char *name = run.job ? NULL : job->lives[i].job;
+		bool is_first = true;
+
+		for (uint32_t k = 0; name && k < i; k++)
+			is_first &= strcmp(job->lives[k].job, name) != 0;
+		if (!is_first)
+			continue;
+		status = ss_job_choose_live(job, name, &err);
+		if (status == SS_OK)
+			status = ss_run_store_add_live(&runs->store, session, &run, &added, &err);
+		if (status == SS_OK)
+			store_runs_tell_live(runs, path, &added);
+	}
+	return status == SS_OK ? EXIT_FINE : show_fail(runs->what, &err);
+}
+
+int cli_store_runs_add_lives(struct store_runs *runs, const char *folder)
+{
+	struct ss_open_options open = show_loading(runs->arguments, &folder, 1);
+	struct ss_session *session = NULL;
+	int code = EXIT_FINE;
+
+	open.live = SS_OPEN_LIVE_ALONE;
+	open.redactor = runs->redactor;
+	/* a folder without live numbers is none that can be opened: there is nothing to add */
+	if (ss_session_open(&open, &session, NULL) == SS_OK)
+		code = store_runs_add_live(runs, session, folder);
+	ss_session_close(session);
+	return code;
 }
 
 int cli_store_runs_add(struct store_runs *runs, const char *path)

@@ -62,6 +62,9 @@ enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const cha
 					      const char *const *paths, size_t path_count,
 					      bool takes_partial);
 
+/* Adds the live numbers of a folder that the store does not have, if there are some. */
+int cli_store_runs_add_lives(struct store_runs *runs, const char *folder);
+
 /* Also after opening failed. Returns `code`, or that of a failure to write the list of names. */
 int cli_store_runs_close(struct store_runs *runs, int code);
 
