@@ -370,6 +370,9 @@ static enum ss_status job_compare_ranks(struct ss_job *job, bool with_summary, s
 		ss_progress_begin_part(job->watch, "Examining the ranks", 0, SS_PROGRESS_EXAMINED);
 	else
 		ss_progress_begin_part(job->watch, "Comparing the ranks", 0, SS_PROGRESS_COMPARED);
+	/* until the first is done, reading would seem to be at work */
+	if (!ss_progress_report_done(job->watch, 0, 1))
+		return ss_fail(err, SS_ERR_STOPPED, "stopped");
 	SS_TRY(ss_job_need_all(job, err));
 	SS_TRY(prepare_digests(job, with_summary ? prepare_both : prepare_digest, err));
 	SS_TRY(ss_join_ranks(&job->joined, job->digests, job->digest_count, job->memory, err));

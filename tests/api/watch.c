@@ -137,7 +137,7 @@ static void test_parts(void **state)
 		assert_int_equal(run(session, "diagnose", &out), SS_OK);
 		check_shares(&told);
 		assert_int_equal(told.comparing, 0);
-		assert_int_equal(told.examining, RANKS);
+		assert_int_equal(told.examining, 1 + RANKS);
 		assert_true(told.judging > 10);
 		assert_true(told.replaying > 2);
 		assert_true(told.share > 0.6);

@@ -146,7 +146,8 @@ static const struct {
 	  "'sort' does not apply to 'info'" },
 	{ "no such option",
 	  { .what = "kernels", OPTIONS("devise=0") },
-	  "no option called 'devise'; there are fix, gpu, verbose, device, stream, name, group, sort" },
+	  "no option called 'devise'; there are fix, gpu, verbose, device, stream, name, "
+	  "group, sort" },
 	{ "an option of the command",
 	  { .what = "kernels", OPTIONS("port=0") },
 	  "no option called 'port'" },
