@@ -3,6 +3,7 @@
  * compare.c - the public interface to comparing two runs, view by view.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/check/loop.h"
@@ -453,22 +454,29 @@ static void comparison_add_document(const struct run_comparison *comparison,
 	ss_text_add_string(out, "]}\n");
 }
 
-/* Ends the table, whose largest changes come first, where nothing changed any more. */
+/* A change of less than one part in 200 of the largest is noise beside it. */
+#define LISTED_SHARE 200
+
+/* Ends the table, whose largest changes come first, where they do not matter beside these. */
 static void comparison_hide_unchanged(struct ss_table *table)
 {
 	const struct ss_view *view = table->view;
 	uint32_t rows = table->row_count, main = 0;
+	int64_t largest, least;
 
 	while (main < view->column_count && ((view->columns[main].flags & SS_COLUMN_DETAIL) ||
-					     !strstr(view->columns[main].name, "_change")))
+					     !strstr(view->columns[main].name, "_change_ns")))
 		main++;
-	if (main == view->column_count)
+	if (main == view->column_count || !rows)
 		return;
-	while (table->row_count && !ss_table_is_null(table, table->row_count - 1, main) &&
-	       ss_table_number(table, table->row_count - 1, main) == 0)
+	largest = ss_table_is_null(table, 0, main) ? 0 : llabs(ss_table_int(table, 0, main));
+	/* a single row would be written as a list of all of its columns */
+	least = largest ? 2 : 0;
+	while (table->row_count > least && !ss_table_is_null(table, table->row_count - 1, main) &&
+	       llabs(ss_table_int(table, table->row_count - 1, main)) <= largest / LISTED_SHARE)
 		table->row_count--;
 	if (table->row_count < rows)
-		ss_table_note(table, "Not listed: %" PRIu32 " row%s without a change.",
+		ss_table_note(table, "Not listed: %" PRIu32 " row%s with no or hardly any change.",
 			      rows - table->row_count, rows - table->row_count == 1 ? "" : "s");
 }
 

@@ -207,6 +207,14 @@ static uint32_t rows_of(const struct arguments *arguments)
 		       : 0;
 }
 
+/* 0 is all, also where fewer are shown unless another number is given. */
+static uint32_t top_of(const struct arguments *arguments)
+{
+	uint32_t top = cli_option_count(arguments, "top");
+
+	return top || !cli_option_given(arguments, "top") ? top : UINT32_MAX;
+}
+
 struct ss_request show_request(const char *what, const struct arguments *arguments)
 {
 	return (struct ss_request){
@@ -215,7 +223,7 @@ struct ss_request show_request(const char *what, const struct arguments *argumen
 		.format = cli_option_text(arguments, "format"),
 		.width = width_of(arguments),
 		.color = has_color(arguments),
-		.top = cli_option_count(arguments, "top"),
+		.top = top_of(arguments),
 		.rank = cli_option_text(arguments, "rank"),
 		.step = cli_option_text(arguments, "step"),
 		.options = arguments->options,
