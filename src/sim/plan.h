@@ -103,6 +103,7 @@ struct ss_sim_plan {
 	uint32_t empty_cache_blocks; /* given back and taken again each step */
 	uint32_t casts;              /* pairs of casts in each block: to float and back */
 	uint32_t chain_ops;          /* elementwise ops in each block that one kernel could do */
+	uint32_t recomputed_layers;  /* blocks whose forward runs again in backward */
 
 	/* communication */
 	uint64_t bucket_bytes;    /* DDP */

@@ -95,6 +95,7 @@ static const struct {
 	{ "callbacks", { "small1", "ddp8" } },
 	{ "casts", { "gpu1", "tp4" } },
 	{ "unfused-chain", { "gpu1", "ddp8" } },
+	{ "recomputed-activations", { "gpu1", "ddp8" } },
 	{ "oversubscribed", { "small8", "fsdp8" } },
 	{ "lone-pause", { "gpu1", "ddp8-plain" } },
 	{ "first-launch", { "small1", "ddp8" } },

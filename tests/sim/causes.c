@@ -192,13 +192,13 @@ static void test_plans(void **state)
 static void test_fixed(void **state)
 {
 	static const char *const plain[] = {
-		"sync-item",         "straggler",    "straggler-link",
-		"idle-gc",           "memory-leak",  "fragmentation",
-		"fp32-matmul",       "launch-bound", "allocator-thrash",
-		"optimizer-loop",    "imbalance",    "sync-print",
-		"validation",        "callbacks",    "casts",
-		"oversubscribed",    "lone-pause",   "first-launch",
-		"unused-parameters", "unfused-chain"
+		"sync-item",         "straggler",     "straggler-link",
+		"idle-gc",           "memory-leak",   "fragmentation",
+		"fp32-matmul",       "launch-bound",  "allocator-thrash",
+		"optimizer-loop",    "imbalance",     "sync-print",
+		"validation",        "callbacks",     "casts",
+		"oversubscribed",    "lone-pause",    "first-launch",
+		"unused-parameters", "unfused-chain", "recomputed-activations"
 	};
 	const struct ss_sim_base base = { 80000000, 30000000, 5000000 };
 

@@ -82,6 +82,22 @@ const struct ss_sim_cause ss_sim_cause_unfused_chain = {
 	.plant = unfused_chain_plant,
 };
 
+/* Forward is about a third of a step, so that much of it cannot be chosen: most of the blocks. */
+static void recomputed_activations_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	if (!fault->fixed)
+		plan->recomputed_layers = plan->model.layers * (fault->permille + 400) / 1000;
+}
+
+const struct ss_sim_cause ss_sim_cause_recomputed_activations = {
+	.name = "recomputed-activations",
+	.summary = "backward computes most blocks a second time, though memory is left",
+	.fix = "torch.utils.checkpoint around fewer blocks",
+	.op = "CheckpointFunctionBackward",
+	.layouts = { "single", "ddp" },
+	.plant = recomputed_activations_plant,
+};
+
 static void optimizer_loop_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)

@@ -65,15 +65,36 @@ static struct ss_sim_share share_for_block(const struct ss_sim_share *share, uin
 	return own;
 }
 
+static bool block_is_recomputed(const struct ss_sim_share *share, uint32_t block)
+{
+	return share->training && block < share->plan->recomputed_layers;
+}
+
 void ss_sim_block_forward(struct ss_sim_program *program, const struct ss_sim_share *share,
 			  uint32_t block)
 {
 	struct ss_sim_plan plan;
 	struct ss_sim_share own = share_for_block(share, block, &plan);
-	struct ss_sim_piece piece = ss_sim_piece_begin(program, &own, NULL, NULL);
+	struct ss_sim_piece piece;
 
+	own.training &= !block_is_recomputed(share, block);
+	piece = ss_sim_piece_begin(program, &own, NULL, NULL);
 	network_pieces(piece.model)->block_forward(&piece, block);
 	ss_sim_piece_end(&piece);
+}
+
+/* torch.utils.checkpoint: forward again, which leaves what backward takes, below the gradient. */
+static void block_recompute(struct ss_sim_piece *piece, uint32_t block)
+{
+	uint32_t gradient = ss_sim_piece_take(piece);
+
+	ss_sim_op(piece->program,
+		  "autograd::engine::evaluate_function: CheckpointFunctionBackward");
+	ss_sim_op(piece->program, "CheckpointFunctionBackward");
+	network_pieces(piece->model)->block_forward(piece, block);
+	ss_sim_end(piece->program);
+	ss_sim_end(piece->program);
+	ss_sim_piece_keep(piece, gradient);
 }
 
 void ss_sim_block_backward(struct ss_sim_program *program, const struct ss_sim_share *share,
@@ -83,6 +104,8 @@ void ss_sim_block_backward(struct ss_sim_program *program, const struct ss_sim_s
 	struct ss_sim_share own = share_for_block(share, block, &plan);
 	struct ss_sim_piece piece = ss_sim_piece_begin(program, &own, sink, context);
 
+	if (block_is_recomputed(share, block))
+		block_recompute(&piece, block);
 	network_pieces(piece.model)->block_backward(&piece, block);
 	ss_sim_piece_end(&piece);
 }
