@@ -3,7 +3,6 @@
  * compare.c - the public interface to comparing two runs, view by view.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/check/loop.h"
@@ -454,32 +453,6 @@ static void comparison_add_document(const struct run_comparison *comparison,
 	ss_text_add_string(out, "]}\n");
 }
 
-/* A change of less than one part in 200 of the largest is noise beside it. */
-#define LISTED_SHARE 200
-
-/* Ends the table, whose largest changes come first, where they do not matter beside these. */
-static void comparison_hide_unchanged(struct ss_table *table)
-{
-	const struct ss_view *view = table->view;
-	uint32_t rows = table->row_count, main = 0;
-	int64_t largest, least;
-
-	while (main < view->column_count && ((view->columns[main].flags & SS_COLUMN_DETAIL) ||
-					     !strstr(view->columns[main].name, "_change_ns")))
-		main++;
-	if (main == view->column_count || !rows)
-		return;
-	largest = ss_table_is_null(table, 0, main) ? 0 : llabs(ss_table_int(table, 0, main));
-	/* a single row would be written as a list of all of its columns */
-	least = largest ? 2 : 0;
-	while (table->row_count > least && !ss_table_is_null(table, table->row_count - 1, main) &&
-	       llabs(ss_table_int(table, table->row_count - 1, main)) <= largest / LISTED_SHARE)
-		table->row_count--;
-	if (table->row_count < rows)
-		ss_table_note(table, "Not listed: %" PRIu32 " row%s with no or hardly any change.",
-			      rows - table->row_count, rows - table->row_count == 1 ? "" : "s");
-}
-
 /* Renders all tables: one document in JSON, one table in CSV, else a report. */
 static enum ss_status comparison_render(struct run_comparison *comparison, struct ss_text *out,
 					struct ss_error *err)
@@ -507,7 +480,7 @@ static enum ss_status comparison_render(struct run_comparison *comparison, struc
 
 		if (!options.top && !comparison->wanted->what) {
 			options.top = TOP_OF_MANY;
-			comparison_hide_unchanged(&comparison->tables[comparison->count - 1]);
+			ss_view_hide_unchanged(&comparison->tables[comparison->count - 1]);
 			/* the first tables say what changed, if no kernel did */
 			parts.table_count -= !comparison->tables[comparison->count - 1].row_count;
 		}

@@ -112,4 +112,7 @@ bool ss_view_rank_medians(const struct ss_table *table, const enum ss_view_colum
 SS_MUST_USE
 bool ss_view_compare_runs(const struct ss_table *a, const struct ss_table *b, struct ss_table *out);
 
+/* Ends such a table, whose largest changes come first, where they do not matter beside these. */
+void ss_view_hide_unchanged(struct ss_table *table);
+
 #endif

@@ -4,6 +4,8 @@
  */
 #include "view/arrange.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/sort.h"
@@ -372,4 +374,29 @@ bool ss_view_compare_runs(const struct ss_table *a, const struct ss_table *b, st
 	if (rows_have_rank(a->view) && (has_several_ranks(a) || has_several_ranks(b)))
 		return compare_medians(a, b, versus.roles, out);
 	return compare_runs(&versus, out);
+}
+
+/* A change of less than one part in 200 of the largest is noise beside it. */
+#define LISTED_SHARE 200
+
+void ss_view_hide_unchanged(struct ss_table *table)
+{
+	const struct ss_view *view = table->view;
+	uint32_t rows = table->row_count, main = 0;
+	int64_t largest, least;
+
+	while (main < view->column_count && ((view->columns[main].flags & SS_COLUMN_DETAIL) ||
+					     !strstr(view->columns[main].name, "_change_ns")))
+		main++;
+	if (main == view->column_count || !rows)
+		return;
+	largest = ss_table_is_null(table, 0, main) ? 0 : llabs(ss_table_int(table, 0, main));
+	/* a single row would be written as a list of all of its columns */
+	least = largest ? 2 : 0;
+	while (table->row_count > least && !ss_table_is_null(table, table->row_count - 1, main) &&
+	       llabs(ss_table_int(table, table->row_count - 1, main)) <= largest / LISTED_SHARE)
+		table->row_count--;
+	if (table->row_count < rows)
+		ss_table_note(table, "Not listed: %" PRIu32 " row%s with no or hardly any change.",
+			      rows - table->row_count, rows - table->row_count == 1 ? "" : "s");
 }

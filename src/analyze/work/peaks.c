@@ -23,6 +23,7 @@
  * INT8 of B300, multiprocessors of GB200 and B300, half types of RTX PRO 6000.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "analyze/work/peaks.h"
 
@@ -247,7 +248,8 @@ static bool device_name_matches(const char *name, const char *pattern)
 
 	length -= at_end;
 	for (const char *at = name; *at; at++) {
-		if (strncmp(at, pattern, length) != 0 || (at > name && is_device_name_char(at[-1])))
+		if (strncasecmp(at, pattern, length) != 0 ||
+		    (at > name && is_device_name_char(at[-1])))
 			continue;
 		if (at_end ? !at[length] : !is_device_name_char(at[length]))
 			return true;
@@ -266,7 +268,9 @@ const struct ss_peaks *ss_peaks_find(const char *device_name)
 const char *ss_peaks_next(const char *text, uint32_t *number)
 {
 	for (; *number < SS_COUNT(peak_table); ++*number)
-		if (peak_table[*number].gb_per_s > 0 && strstr(peak_table[*number].pattern, text))
+		if (peak_table[*number].gb_per_s > 0 &&
+		    ss_text_search(peak_table[*number].pattern, strlen(peak_table[*number].pattern),
+				   text, strlen(text)))
 			return peak_table[(*number)++].pattern;
 	return NULL;
 }

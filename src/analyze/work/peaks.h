@@ -5,6 +5,8 @@
 #ifndef SS_ANALYZE_WORK_PEAKS_H
 #define SS_ANALYZE_WORK_PEAKS_H
 
+#include <string.h>
+
 #include "analyze/work/operands.h"
 
 /*
@@ -39,11 +41,17 @@ struct ss_peaks {
 	struct ss_bus_rates bus;
 };
 
-/* The peaks of a device; NULL: it is not in the table. */
+/* The peaks of a device, in upper or lower case; NULL: it is not in the table. */
 const struct ss_peaks *ss_peaks_find(const char *device_name);
 
-/* The pattern of the table that has this number and the text in it; NULL: no more have it. */
+/* The pattern of the table from this number on that has the text in it; NULL: no more have it. */
 const char *ss_peaks_next(const char *text, uint32_t *number);
+
+/* The length of the name in a pattern, which may end with a sign that nothing follows it. */
+static inline size_t ss_peaks_name_length(const char *pattern)
+{
+	return strcspn(pattern, "$");
+}
 
 /* What computes. TF32 of NVIDIA is SS_UNITS_TENSOR. */
 enum ss_units { SS_UNITS_VECTOR = 0, SS_UNITS_TENSOR, SS_UNITS_XF32, SS_UNITS_COUNT };

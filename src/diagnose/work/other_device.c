@@ -4,6 +4,8 @@
  */
 #include "diagnose/work/other_device.h"
 
+#include <stdio.h>
+
 #include "base/text.h"
 
 /* Of what a good kernel takes: a slower one may be limited by something else. */
@@ -257,8 +259,12 @@ static enum ss_status fail_unknown_device(const char *name, struct ss_error *err
 	char list[256] = "";
 	uint32_t number = 0;
 
-	for (const char *found; (found = ss_peaks_next(name, &number)) != NULL;)
-		ss_text_list(list, sizeof(list), found);
+	for (const char *found; (found = ss_peaks_next(name, &number)) != NULL;) {
+		char plain[32];
+
+		snprintf(plain, sizeof(plain), "%.*s", (int)ss_peaks_name_length(found), found);
+		ss_text_list(list, sizeof(list), plain);
+	}
 	if (*list)
 		return ss_fail(err, SS_ERR_USAGE, "'%.60s' may be several devices: %s", name, list);
 	return ss_fail(err, SS_ERR_USAGE,
@@ -290,7 +296,10 @@ enum ss_status ss_diagnosis_change_device(struct ss_diagnosis *diagnosis, struct
 				 "kernels would take more than %d times as long on '%.60s'",
 				 SS_EDIT_SCALE_MAX, name);
 	if (status == SS_OK) {
-		out->name = there->pattern;
+		out->name = ss_arena_copy(&diagnosis->chosen_arena, there->pattern,
+					  ss_peaks_name_length(there->pattern));
+		if (!out->name)
+			status = ss_fail_memory(err, "the name of a device");
 		out->step_ns = change_replay(&change, fixes, 0);
 		out->low_ns = change_replay(&change, fixes, 1);
 		out->high_ns = change_replay(&change, fixes, 2);

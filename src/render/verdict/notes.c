@@ -114,8 +114,8 @@ void ss_render_verdict_device(const struct ss_diagnosis *diagnosis, struct ss_te
 		if (part->now_ns <= 0)
 			continue;
 		ss_text_addf(out, "  %-20s ", ss_diagnosis_device_part((enum ss_device_part)i));
-		device_add_change(part->now_ns, part->then_ns, part->high_ns, part->low_ns, unit,
-				  out);
+		device_add_change(part->now_ns, part->then_ns, part->high_ns, part->low_ns,
+				  ss_render_scale((int64_t)part->now_ns), out);
 		ss_text_add_string(out, "\n");
 	}
 	ss_text_add_string(out, "The host and its bus are assumed to be the same.\n");
