@@ -57,7 +57,7 @@ SURFACES = ("sql", "store", "serve", "mcp", "sandbox", "cli", "wasm", "python")
 STARTS = {
     "store": ("sql",),
     "cli": ("serve", "mcp", "sandbox", "sql", "store"),
-    "python": ("cli", "serve", "sql"),
+    "python": ("cli", "serve", "sql", "store"),
 }
 # A library that is loaded at run time calls back without a word about who loaded it.
 STATEFUL = ("src/sql/engine.c",)

@@ -4,10 +4,13 @@
  */
 #include "python/module.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "api/renderers.h"
 #include "cli/command.h"
 #include "serve/serve.h"
+#include "store/store.h"
 
 struct module *py_module_of_type(PyTypeObject *type)
 {
@@ -174,6 +177,40 @@ static PyObject *py_simulate(PyObject *self, PyObject *arguments)
 	return PyLong_FromUnsignedLong(simulated.ranks);
 }
 
+/* Changes of the level of running jobs: (store, job or None, path of DuckDB or None). */
+static PyObject *py_store_changes(PyObject *self, PyObject *arguments)
+{
+	const struct ss_render_options options = { 0 };
+	struct ArrowArrayStream stream = { 0 };
+	struct ss_stored_run run = { 0 };
+	struct ss_run_store store;
+	const char *folder, *library;
+	struct ss_memory memory;
+	struct ss_arena arena;
+	struct ss_table table;
+	struct ss_error err = { 0 };
+	enum ss_status status;
+
+	if (!PyArg_ParseTuple(arguments, "yzz", &folder, &run.job, &library))
+		return NULL;
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	ss_table_init(&table, &ss_store_changes_view, &arena);
+	Py_BEGIN_ALLOW_THREADS status = ss_engine_load(library, getenv, &err);
+	if (status == SS_OK)
+		status = ss_run_store_open(folder, false, &store, &err);
+	if (status == SS_OK) {
+		status = ss_run_store_changes(&store, &run, &table, &err);
+		ss_run_store_close(&store);
+	}
+	if (status == SS_OK)
+		status = ss_arrow_stream(&table, &options, &stream, &err);
+	Py_END_ALLOW_THREADS ss_table_release(&table);
+	ss_arena_release(&arena);
+	return status == SS_OK ? py_table_new(module_of(self), &stream)
+			       : py_module_fail(module_of(self), status, &err);
+}
+
 /* The viewer's page as gzip; None if the build has none. */
 static PyObject *py_viewer(PyObject *self, PyObject *unused)
 {
@@ -220,6 +257,7 @@ static PyMethodDef functions[] = {
 	{ "options_of", py_view_options, METH_VARARGS, "The options of a view." },
 	{ "explain", py_explain, METH_VARARGS, "The page of a rule, or the list of all." },
 	{ "simulate", py_simulate, METH_VARARGS, "Writes the traces of a simulated job." },
+	{ "store_changes", py_store_changes, METH_VARARGS, "Changes of running jobs." },
 	{ "viewer", py_viewer, METH_NOARGS, "The page of the viewer, compressed." },
 	{ "command", py_command, METH_VARARGS, "Runs the command line." },
 	{ NULL, NULL, 0, NULL },

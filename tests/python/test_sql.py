@@ -94,3 +94,25 @@ def test_the_package_of_python_is_taken(job_path, tmp_path):
             [sys.executable, *words], capture_output=True, text=True, env=variables, check=True
         )
         assert "[7]" in done.stdout or f'"library": "{module}"' in done.stdout, done.stdout
+
+
+@needs_duckdb
+def test_changes_of_running_jobs(tmp_path):
+    """Steps of a store that became slower; a job of another name has none."""
+    from stepscope.torch._rows import ROW, UNKNOWN, RowFile
+
+    begin = 1_790_000_000 * 10**6
+    file, now, rows = RowFile(str(tmp_path), (0, 1, "node", "slower", begin * 1000)), begin, []
+    for step in range(1, 8001):
+        took = 1_100_000 + step % 7 * 1000 if step > 4000 else 1_000_000 + step % 7 * 1000
+        now += took
+        rows.append(ROW.pack(now, step, took, 0, 0, 0, UNKNOWN, 0, 0, 0, 0, 0))
+    file.add(rows)
+    file.close()
+    store = tmp_path / "store"
+    subprocess.run([os.environ["STEPSCOPE"], "store", "add", store, tmp_path], check=True)
+    table = stepscope.store_changes(store)
+    assert list(table["job"]) == ["slower"] and abs(table["step"][0] - 4000) < 700
+    assert len(stepscope.store_changes(store, "another")) == 0
+    with pytest.raises(stepscope.FileError):
+        stepscope.store_changes(tmp_path / "nowhere")

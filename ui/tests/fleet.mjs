@@ -6,6 +6,7 @@ import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { sentence } from "./figures.mjs";
 import { check, equal } from "./harness.mjs";
+import { makeLive } from "./live.mjs";
 import { verdictOf } from "./ways.mjs";
 
 const SEEDS = [1, 2, 3];
@@ -109,7 +110,28 @@ async function opens(harness) {
 	await harness.close(page);
 }
 
+/* Changes of running jobs are those of the command. */
+async function changes(harness) {
+	if (!hasDuckDb()) return;
+	const { store } = makeStore(harness);
+	const { folder, ranks } = makeLive(harness, "live-fleet");
+	for (const rank of ranks) for (const late of [0, 0, 60_000, 60_000]) rank.add(2000, late);
+	harness.command("store", "add", store, folder);
+	const { rows } = harness.json("store", "changes", store);
+	equal(rows.length, 1, "changes of the command");
+	const { link } = await harness.serve("--store", store);
+	const page = await harness.open(link);
+	await page.getByRole("button", { name: "Look through live numbers" }).click();
+	const list = page.getByRole("grid", { name: "changes" });
+	await list.getByRole("gridcell", { name: "nightly" }).waitFor();
+	const cells = await list.locator(".table-window [role=gridcell]").allInnerTexts();
+	const theirs = [rows[0][1], String(rows[0][2]), "data", "2"];
+	equal([cells[1], cells[2], cells[6], cells[7]], theirs, "a change");
+	await harness.close(page);
+}
+
 export const fleetTests = [
 	{ name: "fleet: figures are those of the verdicts", run: figures, seconds: 30 },
+	{ name: "fleet: changes of running jobs", run: changes, seconds: 20 },
 	{ name: "fleet: runs open, and say where their traces were", run: opens, seconds: 30 },
 ];

@@ -108,92 +108,80 @@ static int store_drop(const char *what, const struct arguments *arguments)
 	return EXIT_FINE;
 }
 
-static int print_table(const char *what, const struct arguments *arguments,
-		       const struct ss_table *table)
+static enum ss_status list_days(struct ss_run_store *store, const struct ss_stored_run *run,
+				struct ss_table *out, struct ss_error *err)
 {
-	struct ss_request request = show_request(what, arguments);
-	const struct ss_render_options options = { .width = request.width, .color = request.color };
-	SS_TEXT(text);
-	struct ss_error err = { 0 };
-	bool is_made;
-
-	ss_renderer_find(request.format)->view(table, &options, &text);
-	is_made = !table->failed && !ss_text_failed(&text);
-	if (is_made && text.length)
-		fwrite(text.data, 1, text.length, stdout);
-	if (is_made)
-		return EXIT_FINE;
-	(void)ss_fail_memory(&err, "the list");
-	return show_fail(what, &err);
+	(void)run;
+	return ss_run_store_list(store, out, err);
 }
 
-static int store_list(const char *what, const struct arguments *arguments)
+static enum ss_status list_columns(struct ss_run_store *store, const struct ss_stored_run *run,
+				   struct ss_table *out, struct ss_error *err)
 {
-	struct ss_run_store store;
-	struct ss_memory memory;
-	struct ss_arena arena;
-	struct ss_table table;
-	struct ss_error err = { 0 };
-	enum ss_status status = ss_run_store_open(arguments->paths[1], false, &store, &err);
-	int code;
-
-	ss_memory_init(&memory, 0);
-	ss_arena_init(&arena, &memory);
-	ss_table_init(&table, &ss_store_days_view, &arena);
-	if (status == SS_OK)
-		status = ss_run_store_list(&store, &table, &err);
-	code = status == SS_OK ? print_table(what, arguments, &table) : show_fail(what, &err);
-	ss_table_release(&table);
-	ss_arena_release(&arena);
-	ss_run_store_close(&store);
-	return code;
+	(void)store;
+	(void)run;
+	(void)err;
+	ss_run_store_columns(out);
+	return SS_OK;
 }
 
-static int store_changes(const char *what, const struct arguments *arguments)
+/* Prints a table about the store, or about all stores. */
+static int show_table(const char *what, const struct arguments *arguments,
+		      const struct ss_view *view,
+		      enum ss_status (*fill)(struct ss_run_store *store,
+					     const struct ss_stored_run *run, struct ss_table *out,
+					     struct ss_error *err))
 {
 	const struct ss_stored_run run = {
 		.job = cli_option_text(arguments, "job"),
 		.threads = cli_option_count(arguments, "threads"),
 		.memory_limit_bytes = cli_option_number(arguments, "memory-limit", 0),
-		.is_stopped = store_is_stopped,
+		.is_stopped = store_is_stopped
 	};
-	struct ss_run_store store;
+	struct ss_request request = show_request(what, arguments);
+	const struct ss_render_options options = { .width = request.width, .color = request.color };
+	struct ss_run_store store = { .fd = -1 };
 	struct ss_memory memory;
 	struct ss_arena arena;
 	struct ss_table table;
+	SS_TEXT(text);
 	struct ss_error err = { 0 };
-	enum ss_status status = ss_run_store_open(arguments->paths[1], false, &store, &err);
-	int code;
+	enum ss_status status = SS_OK;
 
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
-	ss_table_init(&table, &ss_store_changes_view, &arena);
+	ss_table_init(&table, view, &arena);
+	if (arguments->path_count > 1)
+		status = ss_run_store_open(arguments->paths[1], false, &store, &err);
 	stop_filling(true);
 	if (status == SS_OK)
-		status = ss_run_store_changes(&store, &run, &table, &err);
+		status = fill(&store, &run, &table, &err);
 	stop_filling(false);
-	code = status == SS_OK ? print_table(what, arguments, &table) : show_fail(what, &err);
+	if (status == SS_OK)
+		ss_renderer_find(request.format)->view(&table, &options, &text);
+	if (status == SS_OK && (table.failed || ss_text_failed(&text)))
+		status = ss_fail_memory(&err, "the list");
+	if (status == SS_OK && text.length)
+		fwrite(text.data, 1, text.length, stdout);
 	ss_table_release(&table);
 	ss_arena_release(&arena);
 	ss_run_store_close(&store);
-	return code;
+	return status == SS_OK ? EXIT_FINE : show_fail(what, &err);
+}
+
+static int store_list(const char *what, const struct arguments *arguments)
+{
+	return show_table(what, arguments, &ss_store_days_view, list_days);
+}
+
+static int store_changes(const char *what, const struct arguments *arguments)
+{
+	return show_table(what, arguments, &ss_store_changes_view, ss_run_store_changes);
 }
 
 static int columns(const char *what, const struct arguments *arguments)
 {
-	struct ss_memory memory;
-	struct ss_arena arena;
-	struct ss_table table;
-	int code;
-
-	ss_memory_init(&memory, 0);
-	ss_arena_init(&arena, &memory);
-	ss_table_init(&table, &ss_store_columns_view, &arena);
-	ss_run_store_columns(&table);
-	code = print_table(what, arguments, &table);
-	ss_table_release(&table);
-	ss_arena_release(&arena);
-	return code;
+	return show_table(what, arguments, &ss_store_columns_view, list_columns);
 }
 
 static const struct action actions[] = {

@@ -364,6 +364,31 @@ static enum ss_status add_all_changes(const struct ss_table *table, struct ss_te
 	return SS_OK;
 }
 
+/* Changes of running jobs, from their live numbers. */
+static enum ss_status fleet_answer_changes(struct fleet *fleet, struct ss_text *out,
+					   struct ss_error *err)
+{
+	const struct ss_render_options options = { 0 };
+	enum ss_status status = fleet->problem.code;
+	struct ss_memory memory;
+	struct ss_arena arena;
+	struct ss_table table;
+
+	if (status != SS_OK)
+		return ss_fail(err, status, "%s", fleet->problem.text);
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	ss_table_init(&table, &ss_store_changes_view, &arena);
+	status = ss_run_store_changes(&fleet->store, &fleet->limits, &table, err);
+	if (status == SS_OK) {
+		ss_text_add_string(out, ",\"table\":");
+		ss_renderer_find("json")->view(&table, &options, out);
+	}
+	ss_table_release(&table);
+	ss_arena_release(&arena);
+	return status;
+}
+
 static enum ss_status fleet_answer_query(struct fleet *fleet, const struct ss_fleet_query *query,
 					 const char *label, struct ss_text *out,
 					 struct ss_error *err)
@@ -395,14 +420,17 @@ static enum ss_status fleet_route_run(const struct ss_viewer_request *asked, str
 {
 	struct fleet *fleet = fleet_of(asked);
 	const struct ss_fleet_query *query = ss_fleet_query_find(asked->rest);
+	bool is_changes = strcmp(asked->rest, "changes") == 0;
 	struct ss_error problem = { 0 };
 	SS_TEXT(body);
 	enum ss_status status;
 
-	if (!query || strstr(query->text, "{run}"))
+	if (!is_changes && (!query || strstr(query->text, "{run}")))
 		return ss_fail(err, SS_ERR_MISSING, "no question called '%.40s' about the fleet",
 			       asked->rest);
-	status = fleet_answer_query(fleet, query, ss_viewer_text(asked, "label"), &body, &problem);
+	status = is_changes ? fleet_answer_changes(fleet, &body, &problem)
+			    : fleet_answer_query(fleet, query, ss_viewer_text(asked, "label"),
+						 &body, &problem);
 	ss_text_add_string(&out->body, "{\"schema\":\"stepscope.fleet/1\",\"store\":");
 	ss_render_quoted(&out->body, fleet->store.path);
 	ss_text_add_string(&out->body, ",\"error\":");

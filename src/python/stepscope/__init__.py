@@ -21,7 +21,18 @@ from ._core import (
     UsageError,
     version as __version__,
 )
-from ._job import Comparison, Frame, Job, Snapshot, demo, diff, explain, open, views
+from ._job import (
+    Comparison,
+    Frame,
+    Job,
+    Snapshot,
+    demo,
+    diff,
+    explain,
+    open,
+    store_changes,
+    views,
+)
 from ._table import Column, ColumnError, Table
 from ._verdict import Evidence, Finding, Findings, Verdict, WhatIf
 
@@ -50,5 +61,6 @@ __all__ = [
     "diff",
     "explain",
     "open",
+    "store_changes",
     "views",
 ]

@@ -459,6 +459,15 @@ def demo(folder: Path | None = None, preset: str = "ddp8-slow", *, seed: int = 0
     return Job(_core.Session(paths), paths, temporary)
 
 
+def store_changes(store: Path, job: str | None = None) -> Table:
+    """Where steps of running jobs began to take longer, or less, for good, over weeks.
+
+    store: a folder that ``stepscope watch`` or ``stepscope store add`` fills with live numbers.
+    job: this one alone.
+    """
+    return Table(_core.store_changes(os.fsencode(store), job, find_duckdb()))
+
+
 def explain(rule: str | None = None, *, format: str = "text") -> str:
     """What a rule looks for and how to fix it; without a name, the list of all rules.
 

@@ -17,6 +17,7 @@ import { Table } from "../parts/table";
 import { Tips } from "../parts/tips";
 import { ThemeButton } from "../shell/header";
 import {
+	CHANGES,
 	cellOf,
 	DAYS,
 	type Draft,
@@ -203,6 +204,28 @@ const runNotes = (table: TableDocument) => [
 	...(table.rows.length >= NEWEST ? ["The newest 10,000 runs are shown."] : []),
 ];
 
+/* Looked for when somebody wants to know: the steps of weeks are read, and others wait. */
+function Changes({ client }: { client: Client }) {
+	const [wanted, want] = useState(false);
+	if (!wanted)
+		return (
+			<p>
+				<button type="button" class="button" onClick={() => want(true)}>
+					Look through live numbers
+				</button>
+			</p>
+		);
+	return (
+		<FleetTable
+			client={client}
+			question="changes"
+			lines={10}
+			drafts={CHANGES}
+			empty="No change: the store has no live numbers, or the steps kept their level."
+		/>
+	);
+}
+
 /* All questions but the first. */
 function Parts({ client }: { client: Client }) {
 	return (
@@ -219,6 +242,8 @@ function Parts({ client }: { client: Client }) {
 			/>
 			<h2>Steps over time</h2>
 			<Steps client={client} />
+			<h2>Changes of running jobs</h2>
+			<Changes client={client} />
 			<h2>Late in several runs</h2>
 			<FleetTable
 				client={client}

@@ -182,6 +182,18 @@ export const LATE: Draft[] = [
 	{ name: "jobs", type: "text", about: "jobs in which it is late" },
 ];
 
+export const CHANGES: Draft[] = [
+	{ name: "job", type: "text", about: "job" },
+	{ name: "time", type: "text", about: "when the new level began, to ten minutes (UTC)" },
+	{ name: "step", type: "id", about: "number of its first step" },
+	{ name: "before_ns", type: "ns", about: "median step before, since the last change" },
+	{ name: "after_ns", type: "ns", about: "median step after, up to the next change" },
+	{ name: "change_percent", type: "percent", about: "of before", title: "change", bar: true },
+	{ name: "part", type: "text", about: "the part of a rank that explains half of it" },
+	{ name: "rank", type: "id", about: "rank whose part changed most" },
+	{ name: "host", type: "text", about: "its host" },
+];
+
 export const RUNS: Draft[] = [
 	{ name: "run_id", type: "text", about: "id of the run", title: "run" },
 	{ name: "started", type: "text", about: "first event (UTC)" },
