@@ -21,6 +21,7 @@ struct large_logits {
 	struct ss_rule_context *context;
 	const struct ss_works *works;
 	struct ss_code_places *sites;
+	double columns;                  /* of log-softmax: hidden layers can be as wide */
 	double moved_bytes, least_bytes; /* of all kernels; if the loss is one kernel */
 };
 
@@ -32,7 +33,25 @@ static bool name_is_log_softmax(const struct ss_trace *trace, uint32_t row)
 	       strcmp(name, "aten::_log_softmax_backward_data") == 0;
 }
 
-/* The worker whose result has a column for each word of a large vocabulary; else NULL. */
+/* The columns of the largest log-softmax over a large vocabulary; 0: there is none. */
+static double logits_find_columns(const struct large_logits *logits)
+{
+	const struct ss_works *works = logits->works;
+	double columns = 0, largest = LARGE_BYTES;
+
+	for (uint32_t i = 0; i < works->worker_count; i++) {
+		const struct ss_work *work = ss_works_item(works, &works->workers[i]);
+
+		if (!work || work->columns < VOCABULARY || work->out_bytes < largest ||
+		    !name_is_log_softmax(logits->context->trace, works->workers[i].row))
+			continue;
+		largest = work->out_bytes;
+		columns = work->columns;
+	}
+	return columns;
+}
+
+/* The worker whose result has a column for each word of the vocabulary; else NULL. */
 static const struct ss_worker *logits_worker(const struct large_logits *logits,
 					     const struct ss_task *task)
 {
@@ -47,7 +66,7 @@ static const struct ss_worker *logits_worker(const struct large_logits *logits,
 	worker = op == SS_NO_ROW ? NULL : ss_works_worker(works, op);
 	work = worker ? ss_works_item(works, worker) : NULL;
 	return work && work->kind >= SS_WORK_COPY && work->kind <= SS_WORK_NORM &&
-			       work->columns >= VOCABULARY && work->out_bytes >= LARGE_BYTES &&
+			       work->columns == logits->columns && work->out_bytes >= LARGE_BYTES &&
 			       !worker->across && worker->device_ns > 0
 		       ? worker
 		       : NULL;
@@ -94,6 +113,9 @@ static enum ss_status large_logits_look(struct ss_rule_context *context, struct 
 	const struct ss_graph *graph = context->graph;
 
 	SS_TRY(ss_facts_works(context->subject->facts, &logits.works, err));
+	logits.columns = logits_find_columns(&logits);
+	if (!(logits.columns > 0))
+		return SS_OK;
 	SS_TRY(ss_code_places_make(&logits.sites, context, err));
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		logits_measure(&logits, &graph->tasks[i]);

@@ -41,6 +41,13 @@ static const struct rule_case cases[] = {
 	  "warning 3020.8 medium\naten::_log_softmax_backward_data moves all logits: 1.65 ms per "
 	  "step (once)\naten::_log_softmax moves all logits: 1.10 ms per step (once)\n"
 	  "aten::copy_ moves all logits: 0.82 ms per step (once)" },
+	{ "a hidden layer as wide as a vocabulary",
+	  H100 OP("aten::gelu", "1", "[8192,16384]", "\"float\"", "\"\"")
+		  KERNEL("gelu", "1", "2", "100", "820") SOFTMAX KERNEL("softmax", "2", "12", "920",
+									"1100")
+			  BACKWARD KERNEL("softmax_backward", "3", "22", "2020", "1650") END,
+	  "warning 2200.0 medium\naten::_log_softmax_backward_data moves all logits: 1.65 ms per "
+	  "step (once)\naten::_log_softmax moves all logits: 1.10 ms per step (once)" },
 	{ "without a loss", H100 CAST KERNEL("copy", "1", "2", "100", "820") END, "" },
 	{ "nothing", "[]", "" },
 };
