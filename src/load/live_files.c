@@ -15,6 +15,8 @@ enum ss_status ss_job_live_load(struct ss_job *job, struct ss_job_file *file,
 	SS_TRY(ss_source_peek(source, &next, &length, err));
 	if (!ss_live_is_file(next, length))
 		return SS_OK;
+	/* it grows while it is read, and its reader knows which rows are whole */
+	source->stamp = 0;
 	SS_TRY(ss_live_load(source, job->memory, &file->live, err));
 	file->has_live = true;
 	return SS_OK;

@@ -116,6 +116,29 @@ def check_end(folder):
     check("3 ranks at step 300" in text, text)
 
 
+def check_growing(folder):
+    """A rank writes all the time while its file is read."""
+    file = ROWS.RowFile(str(folder), (0, 1, "node1", "", BEGIN_NS), rows=1 << 16)
+    ends = threading.Event()
+
+    def grow():
+        now = BEGIN_NS // 1000
+        for step in range(1, 1 << 16, 10):
+            file.add([ROWS.ROW.pack(now + 1000 * (step + i), step + i, 1000, 0, 0, 0, ROWS.UNKNOWN,
+                                    0, 0, 0, 0, 0) for i in range(10)])  # fmt: skip
+            if ends.wait(0.0005):
+                return
+
+    writer = threading.Thread(target=grow)
+    writer.start()
+    time.sleep(0.2)
+    for _ in range(5):
+        code, _, err = run("live", folder)
+        check(code == 0 and not err, f"while it grows: {code} {err}")
+    ends.set()
+    writer.join()
+
+
 def check_follow(folder):
     """On a terminal it is shown again, until Ctrl-C ends it without an error."""
     write(folder, 0, 300)
@@ -221,8 +244,8 @@ def check_watch(folder):
           series)  # fmt: skip
 
 
-for test in (check_change, check_healthy, check_empty, check_end, check_follow, check_record,
-             check_dynolog, check_watch):
+for test in (check_change, check_healthy, check_empty, check_end, check_growing, check_follow,
+             check_record, check_dynolog, check_watch):
     with tempfile.TemporaryDirectory() as place:
         test(pathlib.Path(place))
 print(f"live: {failed} failed")
