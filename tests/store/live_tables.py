@@ -156,10 +156,13 @@ def watched(folder):
     for rank in range(8):
         write(nodes[rank // 4], rank, 3000)
     write(nodes[0] / "other", 0, 700, job="other")
+    (nodes[1] / "traces").mkdir()
+    (nodes[1] / "traces/rank0.json").write_text('{"traceEvents": [')
     for _ in range(2):
         said = [run("watch", nodes[0], "--store", store, "--once"),
                 run("watch", nodes[1], "--digests", folder / "digests", "--store", store, "--once")]
-    check(said == ["", ""], "the second time nothing is new", said)
+    check(added(run("store", "add", store, nodes[1])) == (0, 0), "the traces beside are left out")
+    check(said[0] == "", "the second time nothing is new", said)
     steps = duck.Duck(DUCKDB).ask(f"select job, count(*) as n from '{store}/job_steps/*/*.parquet' "
                                   "group by job order by job")
     check(steps == [{"job": "other", "n": "699"}, {"job": "pretrain", "n": "2999"}], steps)

@@ -327,6 +327,8 @@ int cli_store_runs_add(struct store_runs *runs, const char *path)
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
+	/* traces beside live numbers are those that a node keeps, some of a run */
+	open.live = SS_OPEN_LIVE_FIRST;
 	status = show_load(runs->arguments, &open, &session, &err);
 	if (status == SS_OK && session->job.live_count && !session->job.file_count) {
 		int code = store_runs_add_live(runs, session, path);
