@@ -64,15 +64,15 @@ async function plain(file: TraceFile): Promise<Uint8Array> {
 async function addRun(core: Core, files: TraceFile[], options: OpenOptions): Promise<void> {
 	core.begin();
 	for (const file of files) {
-		let left = await plain(file);
-		const reader = (into: Uint8Array) => {
-			const part = left.subarray(0, into.length);
-			into.set(part);
-			left = left.subarray(part.length);
-			return part.length;
+		const bytes = await plain(file);
+		let given = 0;
+		const reader = (room: number) => {
+			const part = bytes.subarray(given, given + room);
+			given += part.length;
+			return part;
 		};
-		core.add(file.name, left.length, reader, (done, total, events) =>
-			options.progress?.(file.name, done, total, events),
+		await core.add(file.name, bytes.length, reader, (events) =>
+			options.progress?.(file.name, given, bytes.length, events),
 		);
 	}
 	core.end();
