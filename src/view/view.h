@@ -152,6 +152,7 @@ bool ss_view_lists(const char *list, const char *name);
 enum ss_missing {
 	SS_MISSING_LINES,       /* of the program */
 	SS_MISSING_MODULES,     /* nn.Modules */
+	SS_MISSING_OLD_MODULES, /* the same, though stacks are there */
 	SS_MISSING_SHAPES,      /* of inputs: without them no FLOPs and bytes */
 	SS_MISSING_ALLOCATIONS, /* [memory] events */
 	SS_MISSING_DEVICE,      /* kernels, copies, memsets */

@@ -57,11 +57,15 @@ bool ss_view_is_ordered(const struct ss_view *view, uint32_t group)
 
 /* --- what views share ----------------------------------------------------------------- */
 
+/* Without a flag that would record it, a whole sentence. */
 static const struct {
 	const char *what, *flag;
 } missing_sentences[] = {
 	[SS_MISSING_LINES] = { "Source lines", "with_stack=True" },
 	[SS_MISSING_MODULES] = { "Modules", "with_stack=True" },
+	[SS_MISSING_OLD_MODULES] = { "Stacks are recorded, but no nn.Module: old versions of "
+				     "PyTorch do not record modules.",
+				     NULL },
 	[SS_MISSING_SHAPES] = { "Shapes", "record_shapes=True" },
 	[SS_MISSING_ALLOCATIONS] = { "Allocations", "profile_memory=True" },
 	[SS_MISSING_DEVICE] = { "Kernels and copies", "activities=[..., ProfilerActivity.CUDA]" },
@@ -73,8 +77,11 @@ void ss_note_missing_text(const struct ss_trace *trace, enum ss_missing what, ch
 {
 	char text[128];
 
-	snprintf(text, sizeof(text), "%s are not recorded: use profile(%s).",
-		 missing_sentences[what].what, missing_sentences[what].flag);
+	if (missing_sentences[what].flag)
+		snprintf(text, sizeof(text), "%s are not recorded: use profile(%s).",
+			 missing_sentences[what].what, missing_sentences[what].flag);
+	else
+		snprintf(text, sizeof(text), "%s", missing_sentences[what].what);
 	ss_recorder_text(trace ? trace->info.recorder : SS_RECORDER_TORCH, text, out, room);
 }
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyze/host/places.h"
-#include "view/view.h"
 
 /* What the name of a frame says; the highest kind gives the line. */
 enum frame_kind { FRAME_NEW = 0, FRAME_NO_LINE, FRAME_FOREIGN, FRAME_OWN };
@@ -481,15 +480,6 @@ enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *t
 		return SS_OK;
 	ss_places_release(places);
 	return ss_fail_memory(err, "the lines of the program");
-}
-
-void ss_places_note_modules(const struct ss_places *places, struct ss_table *out)
-{
-	if (places->has_lines)
-		ss_table_note(out, "Stacks are recorded, but no nn.Module: old versions of PyTorch "
-				   "do not record modules.");
-	else
-		ss_note_missing(out, SS_MISSING_MODULES);
 }
 
 const char *ss_places_line(const struct ss_places *places, uint32_t row)

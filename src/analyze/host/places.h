@@ -17,8 +17,8 @@
 #ifndef SS_ANALYZE_HOST_PLACES_H
 #define SS_ANALYZE_HOST_PLACES_H
 
-#include "table/table.h"
 #include "trace/trace.h"
+#include "view/view.h"
 
 struct ss_places {
 	const struct ss_trace *trace;
@@ -52,8 +52,11 @@ static inline uint32_t ss_places_forward(const struct ss_places *places, uint32_
 	return places->forward_1[row] - 1;
 }
 
-/* Why no module is known, as a note below a table. */
-void ss_places_note_modules(const struct ss_places *places, struct ss_table *out);
+/* Why no module is known. */
+static inline enum ss_missing ss_places_missing_modules(const struct ss_places *places)
+{
+	return places->has_lines ? SS_MISSING_OLD_MODULES : SS_MISSING_MODULES;
+}
 
 /* The line of a host row, or NULL; SS_NO_ROW has none. */
 const char *ss_places_line(const struct ss_places *places, uint32_t row);

@@ -290,7 +290,7 @@ static enum ss_status modules_run(const struct ss_subject *subject, struct ss_ta
 	SS_TRY(ss_facts_places(subject->facts, &places, err));
 	SS_TRY(ss_module_tree_init(&tree, places, out->arena->memory, err));
 	if (!tree.count)
-		ss_places_note_modules(places, out);
+		ss_note_missing(out, ss_places_missing_modules(places));
 	else
 		whole = subject->group == GROUP_TREE ? modules_add_tree(&printer, &scratch)
 						     : modules_add_kinds(&printer, &scratch);

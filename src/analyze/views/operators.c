@@ -357,7 +357,7 @@ static void operators_note_missing(const struct operator_counting *view, int64_t
 	if ((view->group == BY_LINE || view->group == BY_SOURCE) && !view->places->has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);
 	if (view->group == BY_MODULE && !view->places->has_modules)
-		ss_places_note_modules(view->places, out);
+		ss_note_missing(out, ss_places_missing_modules(view->places));
 	if (!device_ns && ss_device_next(view->trace, INT64_MIN, &device))
 		ss_table_note(out,
 			      "No device work is linked to an operator: see the kernels view.");

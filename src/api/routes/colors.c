@@ -4,7 +4,8 @@
  */
 #include "analyze/host/step_phase.h"
 #include "api/viewer/route.h"
-#include "view/view.h"
+#include "timeline/gap.h"
+#include "timeline/index.h"
 
 struct color_list {
 	struct ss_text *out;
@@ -45,6 +46,8 @@ static enum ss_status colors_write_all(struct ss_timeline *timeline, enum ss_pai
 {
 	uint32_t leader = ss_paints_leader(timeline);
 	const struct ss_paints *paints = NULL;
+	const struct ss_places *places;
+	struct ss_index *index;
 
 	*lacks = false;
 	if (by == SS_PAINT_CATEGORY)
@@ -55,10 +58,14 @@ static enum ss_status colors_write_all(struct ss_timeline *timeline, enum ss_pai
 	if ((by != SS_PAINT_MODULE && by != SS_PAINT_STREAM) || leader == SS_NO_ROW)
 		return SS_OK;
 	SS_TRY(ss_paints_of(timeline, leader, by, &paints, err));
-	*missing = by == SS_PAINT_MODULE ? SS_MISSING_MODULES : SS_MISSING_DEVICE;
-	*lacks = !(by == SS_PAINT_MODULE
-			   ? colors_write_names(list, paints, "other modules", "no module")
-			   : colors_write_names(list, paints, "other streams", "no stream"));
+	if (by == SS_PAINT_STREAM) {
+		*lacks = !colors_write_names(list, paints, "other streams", "no stream");
+		return SS_OK;
+	}
+	SS_TRY(ss_index_of(timeline, leader, &index, err));
+	SS_TRY(ss_index_places(index, &places, err));
+	*missing = ss_places_missing_modules(places);
+	*lacks = !colors_write_names(list, paints, "other modules", "no module");
 	return SS_OK;
 }
 

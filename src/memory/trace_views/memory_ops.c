@@ -328,7 +328,7 @@ static void memory_ops_note(const struct memory_op_counting *work, struct ss_tab
 	if (work->group == BY_LINE && !work->places->has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);
 	if (work->group == BY_MODULE && !work->places->has_modules)
-		ss_places_note_modules(work->places, out);
+		ss_note_missing(out, ss_places_missing_modules(work->places));
 	if (work->group == BY_OP && !work->trace->device_from)
 		ss_note_missing(out, SS_MISSING_OPERATORS);
 	ss_allocs_note(work->allocs, out);
