@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "analyze/time/idle.h"
 #include "base/sort.h"
 #include "timeline/timeline.h"
 
@@ -216,6 +217,19 @@ static struct ss_flag_place flag_place_of_edit(const struct ss_packed *graph,
 	return place;
 }
 
+/* A piece of a thread is named by the row behind it: what the thread was in says more. */
+static void flag_place_name(const struct ss_trace *trace, struct ss_flag_place *place)
+{
+	uint32_t row;
+
+	if (!trace || place->row >= trace->device_from ||
+	    trace->slices.start_ns[place->row] < place->end_ns)
+		return;
+	row = ss_idle_during(trace, place->start_ns, place->end_ns, place->row);
+	if (row != SS_NO_ROW)
+		place->row = row;
+}
+
 static bool flag_place_precedes(const struct ss_flag_place *a, const struct ss_flag_place *b)
 {
 	if (a->ns != b->ns)
@@ -268,6 +282,7 @@ bool ss_flag_next(const struct ss_diagnosis *diagnosis, const struct ss_finding 
 			continue;
 		*out = flag_place_of_edit(&diagnosis->graphs[edit->rank], edit);
 		out->file = file;
+		flag_place_name(timeline->files[file].trace, out);
 		out->start_ns = ss_timeline_moment(&timeline->files[file], out->start_ns);
 		out->end_ns = ss_timeline_moment(&timeline->files[file], out->end_ns);
 		if (out->ns > 0)

@@ -61,6 +61,36 @@ uint32_t ss_idle_during(const struct ss_trace *trace, int64_t start_ns, int64_t 
 	return best != SS_NO_ROW && (ss_slice_flags(trace, best) & SS_NAME_STEP) ? SS_NO_ROW : best;
 }
 
+bool ss_idle_is_unrecorded(const struct ss_trace *trace, int64_t start_ns, int64_t end_ns,
+			   uint32_t call)
+{
+	const struct ss_slices *slices = &trace->slices;
+	const struct ss_track *track;
+	int64_t at_ns, blank_ns = 0;
+
+	if (call >= trace->device_from)
+		return false;
+	at_ns = ss_slice_end(slices, call);
+	track = &trace->tracks[slices->track[call]];
+	for (uint32_t up = slices->parent[call], tries = 0; up != SS_NO_ROW && tries < OUTWARDS_MAX;
+	     up = slices->parent[up], tries++)
+		if (slices->kind[up] == SS_KIND_OP && ss_slice_end(slices, up) > at_ns)
+			at_ns = ss_slice_end(slices, up);
+	if (at_ns < start_ns)
+		at_ns = start_ns;
+	for (uint32_t row = call + 1; row < track->first_row + track->row_count; row++) {
+		if (slices->start_ns[row] >= end_ns)
+			break;
+		if (slices->start_ns[row] > at_ns)
+			blank_ns += slices->start_ns[row] - at_ns;
+		if (ss_slice_end(slices, row) > at_ns)
+			at_ns = ss_slice_end(slices, row);
+	}
+	if (end_ns > at_ns)
+		blank_ns += end_ns - at_ns;
+	return blank_ns > (end_ns - start_ns) / 2;
+}
+
 uint32_t ss_idle_host_row(const struct ss_trace *trace, const struct ss_gap *gap,
 			  enum ss_idle_cause cause)
 {

@@ -105,6 +105,10 @@ uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row);
 uint32_t ss_idle_during(const struct ss_trace *trace, int64_t start_ns, int64_t end_ns,
 			uint32_t launch);
 
+/* Whether the thread of a call that began before idle time has no record in most of it. */
+bool ss_idle_is_unrecorded(const struct ss_trace *trace, int64_t start_ns, int64_t end_ns,
+			   uint32_t call);
+
 /* What the host did in the part of a gap with this cause: a call or range; SS_NO_ROW: unknown. */
 uint32_t ss_idle_host_row(const struct ss_trace *trace, const struct ss_gap *gap,
 			  enum ss_idle_cause cause);

@@ -16,7 +16,8 @@ struct gap_details {
 	const struct ss_places *places;
 	const struct ss_idle_gap *gap;
 	uint32_t file_number, track, number;
-	uint32_t during; /* what the late thread was in, or SS_NO_ROW */
+	uint32_t during;    /* what the late thread was in, or SS_NO_ROW */
+	bool is_unrecorded; /* most of the gap has no record of that thread */
 	struct ss_text *out;
 };
 
@@ -31,6 +32,19 @@ static const char *gap_slice_name(const struct ss_trace *trace, uint32_t row)
 static const char *gap_known_name(const struct ss_trace *trace, uint32_t row)
 {
 	return gap_slice_name(trace, ss_idle_named_row(trace, row));
+}
+
+/* The outermost operator around a call, as the verdict names it: they nest a few levels deep. */
+static uint32_t gap_outer_op(const struct ss_trace *trace, uint32_t row)
+{
+	for (uint32_t depth = 0; depth < 64; depth++) {
+		uint32_t up = trace->slices.parent[row];
+
+		if (up == SS_NO_ROW || trace->slices.kind[up] != SS_KIND_OP)
+			break;
+		row = up;
+	}
+	return row;
 }
 
 static void gap_add_line(const struct gap_details *about, uint32_t row, struct ss_text *out)
@@ -69,14 +83,17 @@ static void gap_add_cause_words(const struct gap_details *about, const struct ss
 		ss_text_add_string(out, "Python's garbage collector");
 		break;
 	case SS_IDLE_SYNC:
-		ss_text_addf(out, "CPU in %s", name);
-		break;
 	case SS_IDLE_LAUNCH:
 		if (about->during != SS_NO_ROW) {
 			row = about->during;
 			ss_text_addf(out, "CPU in %s", gap_slice_name(trace, row));
-		} else {
+		} else if (piece->cause == SS_IDLE_LAUNCH) {
 			ss_text_addf(out, "CPU launched late from %s", name);
+		} else if (about->is_unrecorded) {
+			ss_text_addf(out, "CPU in code that is not recorded, behind %s",
+				     gap_slice_name(trace, gap_outer_op(trace, row)));
+		} else {
+			ss_text_addf(out, "CPU in %s", name);
 		}
 		break;
 	case SS_IDLE_LATENCY:
@@ -152,6 +169,25 @@ static void gap_write_slice(const struct gap_details *about, const char *name, u
 	ss_text_add_string(about->out, "}");
 }
 
+/* What the host did: late before its launch, or for longer than it waited for the GPU. */
+static void gap_find_host(struct gap_details *about, const struct ss_idle_piece *piece)
+{
+	const struct ss_trace *trace = about->file->trace;
+	int64_t start_ns = about->gap->start_ns, end_ns = about->gap->end_ns;
+	bool is_sync = piece->cause == SS_IDLE_SYNC;
+
+	if (!is_sync && piece->cause != SS_IDLE_LAUNCH)
+		return;
+	about->during = ss_idle_during(trace, start_ns, end_ns, piece->guilty);
+	if (!is_sync)
+		return;
+	about->is_unrecorded = ss_idle_is_unrecorded(trace, start_ns, end_ns, piece->guilty);
+	/* what began before the wait was over is the wait, or around it */
+	if (about->during != SS_NO_ROW &&
+	    trace->slices.start_ns[about->during] < ss_slice_end(&trace->slices, piece->guilty))
+		about->during = SS_NO_ROW;
+}
+
 /* The answer: causes, what the late thread did, the next kernel and the sentence. */
 static enum ss_status gap_write(struct gap_details *about, struct ss_arena *scratch,
 				struct ss_error *err)
@@ -175,10 +211,9 @@ static enum ss_status gap_write(struct gap_details *about, struct ss_arena *scra
 	for (uint32_t i = 0; i < count; i++) {
 		ss_text_add_string(about->out, i ? ",\n " : "");
 		gap_write_cause(about, &causes[i]);
-		if (!i && causes[i].cause == SS_IDLE_LAUNCH)
-			about->during = ss_idle_during(trace, about->gap->start_ns,
-						       about->gap->end_ns, causes[i].guilty);
 	}
+	if (count)
+		gap_find_host(about, &causes[0]);
 	ss_text_add_string(about->out, "]");
 	gap_write_slice(about, "during", about->during);
 	gap_write_slice(about, "next", about->gap->next);

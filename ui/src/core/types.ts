@@ -199,8 +199,8 @@ export interface Offers {
 export interface FlagPlace {
 	file: number;
 	track: number;
-	lane: number;
-	row: number;
+	lane: number | null;
+	row: number | null /* nothing is recorded there */;
 	start_ns: number;
 	end_ns: number;
 	ns: number;

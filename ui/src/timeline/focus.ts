@@ -126,6 +126,7 @@ export class Focus {
 		const flag = this.flags.find((one) => one.number === selected.number);
 		return (flag?.places ?? []).map((place) => ({
 			...place,
+			lane: place.lane ?? 0,
 			dur_ns: place.end_ns - place.start_ns,
 		}));
 	}

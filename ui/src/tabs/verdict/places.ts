@@ -3,7 +3,7 @@
  * places.ts - the places of findings on the timeline: the route flags.
  */
 import { useLoaded, useOpened } from "../../core/context";
-import { showOnTimeline } from "../../core/store";
+import { type Selection, showOnTimeline } from "../../core/store";
 import type { Finding, Flag, FlagPlace } from "../../core/types";
 
 export interface Flags {
@@ -42,10 +42,8 @@ export function showFinding(flags: Flags, finding: Finding): void {
 	else if (places?.[0]) showPlace(places[0]);
 }
 
-export function showPlace(place: FlagPlace): void {
-	showOnTimeline(place.start_ns, place.end_ns - place.start_ns, {
-		kind: "slice",
-		file: place.file,
-		row: place.row,
-	});
+export function showPlace({ file, row, start_ns: from, end_ns: to }: FlagPlace): void {
+	const selected: Selection =
+		row === null ? { kind: "range", from, to } : { kind: "slice", file, row };
+	showOnTimeline(from, to - from, selected);
 }

@@ -13,7 +13,7 @@ import type { Fact } from "../../places/model";
 import { shortName, titleName } from "../../parts/names";
 import { Failed, Loading } from "../../parts/state";
 import { Terms } from "../../parts/tips";
-import type { Collective, Flow, SliceAnswer } from "../answers";
+import type { Collective, Flow, GapAnswer, SliceAnswer } from "../answers";
 import { lateGap } from "../jump";
 import "./details.css";
 
@@ -87,18 +87,16 @@ function Waiting({ collective, rank }: { collective: Collective; rank: number | 
 	return <dd>all ranks waited for rank {last_rank}</dd>;
 }
 
-/* What the rank that arrived last did before: the same answer as its gap has. */
-function Late({ collective }: { collective: Collective }) {
-	const { client } = useOpened();
-	const loaded = useLoaded(() => lateGap(client, collective), [client, collective]);
-	const gap = loaded.value;
+/* A gap in words: the same as its own page has. */
+function Idle(props: { gap: GapAnswer | null; term: string; of?: string }) {
+	const { gap, term, of } = props;
 	if (!gap) return null;
 	const selected = { kind: "gap" as const, file: gap.file, track: gap.track, gap: gap.gap };
 	return (
 		<>
-			<dt>before</dt>
+			<dt>{term}</dt>
 			<dd>
-				rank {collective.last_rank}:{" "}
+				{of}
 				<button
 					type="button"
 					class="link"
@@ -109,6 +107,27 @@ function Late({ collective }: { collective: Collective }) {
 			</dd>
 		</>
 	);
+}
+
+/* What the rank that arrived last did before. */
+function Late({ collective }: { collective: Collective }) {
+	const { client } = useOpened();
+	const loaded = useLoaded(() => lateGap(client, collective), [client, collective]);
+	return <Idle gap={loaded.value} term="before" of={`rank ${collective.last_rank}: `} />;
+}
+
+/* The idle time that waits for it or that it ended: why the GPU had nothing to do. */
+function OwnIdle({ slice }: { slice: SliceAnswer }) {
+	const { client } = useOpened();
+	const { file } = slice;
+	const own = slice.before ?? slice.gap;
+	const loaded = useLoaded(
+		async () =>
+			own && client.json<GapAnswer>("gap", { file, track: own.track, gap: own.gap }),
+		[client, slice],
+	);
+	const term = slice.before ? "before" : slice.gap?.is_cause ? "waits for it" : "meanwhile";
+	return <Idle gap={loaded.value ?? null} term={term} of="the GPU is " />;
 }
 
 function Members({ collective }: { collective: Collective }) {
@@ -211,24 +230,10 @@ function Facts({ slice }: { slice: SliceAnswer }) {
 						.filter((part) => part)
 						.join(", ")}
 				</dd>
+				{slice.collective ? null : <OwnIdle slice={slice} />}
 			</dl>
 		</section>
 	);
-}
-
-/* The slice with all of its arguments, as JSON; a name that comes twice has a list. */
-export function argumentsText(slice: SliceAnswer): string {
-	const args: Record<string, string | string[]> = Object.create(null) as Record<
-		string,
-		string | string[]
-	>;
-	for (const { name, value } of slice.args ?? []) {
-		const last = args[name];
-		args[name] = last === undefined ? value : [last, value].flat();
-	}
-	const { name, kind, category, rank, step, start_ns, dur_ns } = slice;
-	const all = { name, kind, category, rank, step, start_ns, dur_ns, args };
-	return JSON.stringify(all, null, 2);
 }
 
 function Arguments({ slice }: { slice: SliceAnswer }) {
@@ -236,14 +241,7 @@ function Arguments({ slice }: { slice: SliceAnswer }) {
 	if (!args.length) return null;
 	return (
 		<section aria-label="Arguments">
-			<h3>
-				Arguments{" "}
-				<Copy
-					label="copy all"
-					title="Copies the slice with all its arguments as JSON"
-					text={() => argumentsText(slice)}
-				/>
-			</h3>
+			<h3>Arguments</h3>
 			<dl>
 				{args.map((arg, i) => [
 					<dt key={`${i} dt`}>
