@@ -67,6 +67,23 @@ async function aligned(harness) {
 		whole,
 	);
 	check((await table.getByRole("row").count()) > 1, "nothing is summed");
+	/* a figure leads to the calls of its run, as the command counts them */
+	const inBoth = table
+		.getByRole("row")
+		.filter({ has: page.locator("td:nth-child(2) button") })
+		.filter({ has: page.locator("td:nth-child(3) button") });
+	for (const [run, folder] of [before, after].entries()) {
+		await inBoth.first().getByRole("button").nth(run).click();
+		const drawer = page.getByRole("complementary", { name: "Name" });
+		await drawer.getByText("Calls by duration").waitFor();
+		const name = await drawer.getByRole("heading", { level: 2 }).innerText();
+		/* no longer name that holds it */
+		const q = encodeURIComponent(`${name.slice(0, -1)}?`);
+		const { count } = JSON.parse(harness.command("ask", `search?q=${q}&limit=1`, folder));
+		await drawer.getByText(`${count.toLocaleString("en-US")} calls:`).waitFor();
+		equal(await drawer.getByText("in run B").count(), run, "run B");
+		equal(await drawer.getByText("First on timeline").count(), 1 - run, "ways to A's rows");
+	}
 	await panel.getByRole("combobox", { name: "Rank of both runs" }).selectOption("rank 3");
 	await page.waitForURL(/pair=rank/);
 	await axis.waitFor();

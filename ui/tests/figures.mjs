@@ -21,6 +21,7 @@ export function time(ns) {
 /* Two times; a unit that both have stands once. */
 export function range(low, high) {
 	const [from, to] = [time(low).split(" "), time(high).split(" ")];
+	if (low <= 0) return `up to ${to.join(" ")}`;
 	return `${from[1] === to[1] ? from[0] : from.join(" ")} to ${to.join(" ")}`;
 }
 

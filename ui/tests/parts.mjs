@@ -234,6 +234,7 @@ async function address() {
 		"#/memory?at=block.0x7f2a.end",
 		"#/kernels?at=row.memory-ops..0",
 		"#/timeline?at=range.5.10&q=all+reduce",
+		"#/compare?at=other.aten%3A%3Amm",
 		"#/verdict?at=finding.2",
 	];
 	for (const link of links) equal(writeAddress(readAddress(link)), link, link);
@@ -340,7 +341,18 @@ async function words() {
 }
 
 async function written() {
-	const { formatPercent } = await load("core/format.ts");
+	const { formatNs, formatPercent, isNear } = await load("core/format.ts");
+	const times = [
+		[119e9, "119 s"],
+		[120e9, "2 min"],
+		[90 * 60e9, "90 min"],
+		[2.5 * 3600e9, "2.50 h"],
+		[73.2 * 86_400e9, "73.2 days"],
+		[1_700_000_000e9, "2023-11-14 22:13:20.000 UTC"],
+	];
+	for (const [value, wanted] of times) equal(formatNs(value), wanted, `${value} ns`);
+	const near = [[87.1e6, 87.2e6], [5, 5], [1e6, 1.2e6], [0, 3]].map((ends) => isNear(...ends));
+	equal(near, [true, true, false, false], "ends of a range that are one figure");
 	const percents = [
 		[0, "0.0 %"],
 		[0.04, "< 0.1 %"],

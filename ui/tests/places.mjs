@@ -235,6 +235,16 @@ async function otherRows(harness) {
 	await drawer.getByRole("heading", { name: "mean by rank" }).waitFor();
 	const show = drawer.getByRole("button", { name: "Show on timeline" });
 	equal(await show.count(), 0, "ways to the timeline from a sum");
+	/* sums of the job: what the critical path is made of, and how far the ranks are apart */
+	drawer = await first("#/overview?at=row.critical-path.part.0");
+	await drawer.getByRole("heading", { name: "On the path" }).waitFor();
+	const path = (group) => harness.json("critical-path", folder, "--group", group).rows;
+	const [, part] = path("part")[0];
+	const [, , longest] = path("name").find((row) => row[1] === part);
+	await drawer.getByText(longest, { exact: true }).waitFor();
+	drawer = await first("#/ranks?at=row.imbalance.phase.0");
+	await drawer.getByRole("heading", { name: /Least, median and most/ }).waitFor();
+	equal(await drawer.locator(".small-bars rect").count(), 3, "bars of ranks");
 	await harness.close(page);
 }
 
@@ -274,6 +284,30 @@ async function ranks(harness) {
 	await harness.close(page);
 }
 
+/* In the page: texts and paths of the picture, and how much of it is as the canvas has it. */
+async function sameAsCanvas(svg) {
+	const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+	const image = new Image();
+	image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+	await image.decode();
+	const shown = document.querySelector(".timeline canvas");
+	const { width, height } = shown;
+	const canvas = document.createElement("canvas");
+	Object.assign(canvas, { width, height });
+	const context = canvas.getContext("2d");
+	context.drawImage(image, width - image.width, 0);
+	const pixels = (from) => from.getImageData(0, 0, width, height).data;
+	const [a, b] = [pixels(context), pixels(shown.getContext("2d"))];
+	let same = 0;
+	for (let i = 0; i < a.length; i += 4)
+		if (Math.abs(a[i] - b[i]) + Math.abs(a[i + 1] - b[i + 1]) < 60) same++;
+	return {
+		names: parsed.querySelectorAll("text").length,
+		paths: parsed.querySelectorAll("path").length,
+		same: (4 * same) / a.length,
+	};
+}
+
 /* PNG and SVG of the timeline and of a chart. */
 async function pictures(harness) {
 	const { link } = await harness.serve(harness.simulate("ddp8-slow"));
@@ -293,7 +327,9 @@ async function pictures(harness) {
 	equal(png.subarray(1, 4).toString(), "PNG", "the format");
 	check(png.length > 10_000, `a picture of ${png.length} bytes`);
 	const svg = (await saved("Save timeline as SVG")).toString();
-	check(svg.startsWith("<svg ") && svg.includes("data:image/png"), svg.slice(0, 100));
+	const told = await page.evaluate(sameAsCanvas, svg);
+	check(told.names > 3 && told.paths > 20, `${told.names} names, ${told.paths} paths`);
+	check(told.same > 0.97, `${told.same} of the picture is as on the page`);
 	await openRow(page, "Operators", "aten::");
 	const chart = (await saved("Save Calls by duration as SVG")).toString();
 	check(chart.includes("<rect") && !chart.includes("var("), chart.slice(0, 300));

@@ -119,6 +119,84 @@ async function inputLine(harness) {
 	await harness.close(page);
 }
 
+/* What no steady step has is in the sentence and on its card, and no fix of the waterfall. */
+async function startUp(harness) {
+	const path = join(TRACES, "unseen/switch_cold.json.gz");
+	if (!existsSync(path)) return;
+	const told = harness.json("diagnose", path);
+	const { link } = await harness.serve(path);
+	const page = await harness.open(link);
+	const said = await verdictOf(page);
+	const start = time(told.start_up_ns);
+	check(said.includes(`${start} of it is start-up, which a steady step does not have.`), said);
+	check(said.includes(`It could take ${time(told.fixed_step_ns)}`), said);
+	await page.locator(".sentence-notes", { hasText: told.steps_text }).waitFor();
+	const falls = await page.locator("label.fall").allInnerTexts();
+	check(!falls.some((one) => /start-up/.test(one)), `start-up is a fix: ${falls}`);
+	const card = await page.getByRole("article").first().innerText();
+	check(card.includes("start-up") && !/saves/.test(card.slice(0, 120)), card.slice(0, 120));
+	/* without the fixes the step is today's, start-up and all */
+	for (const box of await page.getByRole("checkbox", { name: /^Fix/, checked: true }).all())
+		await box.uncheck();
+	await page.locator(".falls:not(.busy)").waitFor();
+	const last = await page.locator(".fall.whole .fall-figure").last().innerText();
+	equal(last, time(told.step_ns), "the step without fixes");
+	await harness.close(page);
+}
+
+/* Idle time behind a sync, in which nothing is recorded: the verdict's words in both panels. */
+async function unrecorded(harness) {
+	const path = join(TRACES, "unseen/sam_amg.json.gz");
+	if (!existsSync(path)) return;
+	const { link } = await harness.serve(path);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const words = "code that is not recorded, behind aten::to";
+	const card = page.getByRole("article").first();
+	check((await card.innerText()).includes(words), "the verdict does not say it");
+	const gap = await firstGap(page);
+	check(gap.drawer.includes(`CPU in ${words}`), `the drawer of the gap: ${gap.drawer}`);
+	await openTab(page, "Verdict");
+	await card.getByRole("button", { name: "Show on timeline" }).click();
+	await page.locator(".drawer", { hasText: `CPU in ${words}` }).waitFor();
+	await harness.close(page);
+}
+
+/* A place in which nothing is recorded is a stretch of time. */
+async function noRow(harness) {
+	const path = join(TRACES, "faults3/rotating_lengths/fault");
+	if (!existsSync(path)) return;
+	const { flags } = JSON.parse(harness.command("ask", "flags", path));
+	equal(flags[0].places[0].row, null, "the row of the place");
+	const { link } = await harness.serve(path);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	await page
+		.getByRole("article")
+		.first()
+		.getByRole("button", { name: "Show on timeline" })
+		.click();
+	await page.waitForURL(/at=range\.\d+\.\d+/);
+	await page.locator(".drawer h2", { hasText: "selected" }).waitFor();
+	await openTab(page, "Ranks");
+	await page.locator(".ranks-sentence", { hasText: /^A different rank is late/ }).waitFor();
+	await harness.close(page);
+}
+
+/* Utilization is the verdict's, not that of the rank in the middle. */
+async function busyGpus(harness) {
+	if (!existsSync(STRAGGLER)) return;
+	const { gpu } = harness.json("diagnose", STRAGGLER);
+	const { link } = await harness.serve(STRAGGLER);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	await openTab(page, "Overview");
+	await page
+		.locator(".headline", { hasText: `GPU utilization ${Math.round(gpu.busy_percent)} %` })
+		.waitFor();
+	await harness.close(page);
+}
+
 /* A fix that is unticked is a step of no height; the others stay where they are in the stairs. */
 async function stairs(harness) {
 	const folder = harness.simulate("ddp8-slow");
@@ -157,5 +235,9 @@ export const storyTests = [
 	{ name: "story: the last of many slow hosts", run: allHosts },
 	{ name: "story: two late ranks, and why each", run: twoLate },
 	{ name: "story: the line of the input", run: inputLine },
+	{ name: "story: start-up is no fix", run: startUp },
+	{ name: "story: idle time that nothing is recorded of", run: unrecorded },
+	{ name: "story: places without a row", run: noRow },
+	{ name: "story: utilization of all GPUs", run: busyGpus },
 	{ name: "story: unticked fixes keep the stairs", run: stairs },
 ];

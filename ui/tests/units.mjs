@@ -94,7 +94,7 @@ async function pagesOfRules() {
 }
 
 async function waterfall() {
-	const { fallsOf, fixOf, warnedFixes, healthyLimit, ranksOf } =
+	const { boundsOf, fallsOf, fixOf, warnedFixes, healthyLimit, ranksOf } =
 		await load("tabs/verdict/model.ts");
 	const a = finding("a", 30);
 	const b = finding("b", 20, { rank: 3 });
@@ -147,6 +147,14 @@ async function waterfall() {
 		"4 %",
 		"rounded up",
 	);
+	const { figureOf } = await load("tabs/verdict/waterfall.tsx");
+	const saves = (low, high) => {
+		const cost = { ...a, cost_ns: 7e6, cost_low_ns: low, cost_high_ns: high };
+		return [figureOf({ on: true, cost }, false), boundsOf(cost)];
+	};
+	equal(saves(6.99e6, 7.02e6), ["−7 ms", null], "ends that are near are one figure");
+	equal(saves(6e6, 8e6), ["−7 ms", "between 6 ms and 8 ms"], "ends that are apart");
+	equal(saves(4.78e6, 9.53e6)[0], "−4.78 to −9.53 ms", "a wide range, as the others");
 	equal(ranksOf(b, 8), "rank 3", "the guilty rank");
 	equal(ranksOf(finding("x", 1, { ranks: [0, 1] }), 2), "all ranks", "all");
 	equal(ranksOf(finding("x", 1, { ranks: [0, 2] }), 8), "ranks 0, 2", "some");

@@ -342,21 +342,20 @@ static void verdict_add_nothing(const struct ss_diagnosis *diagnosis, struct ss_
 	}
 }
 
-/* Steps that nothing marks: what counts as one. */
-static const char *verdict_steps_found(const struct ss_diagnosis *diagnosis)
+const char *ss_render_verdict_steps(const struct ss_diagnosis *diagnosis)
 {
 	switch (diagnosis->step_anchor) {
 	case SS_STEPS_OPTIMIZER:
-		return "No step is marked: each runs from one optimizer step to the next. ";
+		return "No step is marked: each runs from one optimizer step to the next.";
 	case SS_STEPS_COLLECTIVES:
-		return "No step is marked: they are inferred from collectives that repeat. ";
+		return "No step is marked: they are inferred from collectives that repeat.";
 	case SS_STEPS_KERNELS:
-		return "No step is marked: they are inferred from kernels that repeat. ";
+		return "No step is marked: they are inferred from kernels that repeat.";
 	case SS_STEPS_HOST_SPAN:
 	case SS_STEPS_DEVICE_SPAN:
-		return "No step is marked: the whole file counts as one. ";
+		return "No step is marked: the whole file counts as one.";
 	default:
-		return "";
+		return NULL;
 	}
 }
 
@@ -379,7 +378,9 @@ void ss_render_verdict_sentence(const struct ss_diagnosis *diagnosis, struct ss_
 					"ProfilerStep#N.\n");
 		return;
 	}
-	ss_text_addf(out, "%sA step takes ", verdict_steps_found(diagnosis));
+	if (ss_render_verdict_steps(diagnosis))
+		ss_text_addf(out, "%s ", ss_render_verdict_steps(diagnosis));
+	ss_text_add_string(out, "A step takes ");
 	ss_render_ns(diagnosis->step_ns, out);
 	ss_render_verdict_spread(diagnosis, out);
 	ss_text_add_string(out, diagnosis->start_up_ns ? ". " : ".");

@@ -70,6 +70,9 @@ void ss_render_verdict_notes(const struct ss_diagnosis *diagnosis, struct ss_tex
 /* " on average (median 74 ms, from 50 ms to 190 ms)", where steps differ. */
 void ss_render_verdict_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
+/* What counts as a step where nothing marks them; or NULL. */
+const char *ss_render_verdict_steps(const struct ss_diagnosis *diagnosis);
+
 /* Replaces "nothing was found" if the files lack what would show it; or NULL. */
 const char *ss_render_verdict_blind(const struct ss_diagnosis *diagnosis);
 

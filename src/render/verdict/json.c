@@ -44,6 +44,8 @@ static void verdict_json_add_cost(const struct ss_diagnosis *diagnosis,
 		     ",\"alone_ns\":%" PRId64 ",\"share_percent\":",
 		     finding->cost_ns, finding->low_ns, finding->high_ns, finding->alone_ns);
 	ss_text_add_number(out, 100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
+	if (finding->is_start_up && diagnosis->start_up_ns)
+		ss_text_add_string(out, ",\"is_start_up\":true");
 }
 
 /* Only if a memory snapshot shows it. */
@@ -336,6 +338,8 @@ void ss_render_verdict_json(const struct ss_diagnosis *diagnosis,
 	verdict_json_add_gpu(diagnosis, out);
 	verdict_json_add_ceiling(diagnosis, out);
 	verdict_json_add_device(&diagnosis->other_device, out);
+	ss_render_text_member(out, "steps_text", ss_render_verdict_steps(diagnosis));
+	ss_text_add_string(out, ",");
 	ss_render_text_member(out, "blind_text", ss_render_verdict_blind(diagnosis));
 	ss_text_add_string(out, ",\n");
 	ss_render_text_member(out, "next", diagnosis->next);

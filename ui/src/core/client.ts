@@ -30,7 +30,16 @@ export class Client {
 	private gone = false;
 	private listeners = new Set<(gone: boolean) => void>();
 
-	constructor(readonly transport: Transport) {}
+	/* `always`: what all requests ask with. */
+	constructor(
+		readonly transport: Transport,
+		private readonly always: Parameters = {},
+	) {}
+
+	/* All answers of another run. */
+	ofRun(run: number): Client {
+		return new Client(this.transport, { run });
+	}
 
 	async bytes(
 		route: string,
@@ -38,7 +47,8 @@ export class Client {
 		signal?: AbortSignal,
 	): Promise<Reply> {
 		try {
-			const reply = await this.transport.ask(targetOf(route, parameters), signal);
+			const target = targetOf(route, { ...parameters, ...this.always });
+			const reply = await this.transport.ask(target, signal);
 			this.tell(false);
 			return reply;
 		} catch (error) {

@@ -12,6 +12,7 @@ export interface Opened {
 	client: Client;
 	job: Job;
 	routes: string[]; /* that the core offers */
+	run?: number; /* 1: what the first run is compared with */
 }
 
 export const OpenedContext = createContext<Opened | null>(null);

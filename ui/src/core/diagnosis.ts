@@ -68,6 +68,8 @@ export interface Diagnosis {
 	ceiling_text: string | null;
 	/* what-if: the step on another GPU */
 	other_gpu: OtherGpu | null;
+	/* what counts as a step where none is marked */
+	steps_text: string | null;
 	/* why the figures cannot be known from these files */
 	blind_text: string | null;
 	/* the bottleneck after the fixes */
@@ -143,6 +145,8 @@ export interface Finding {
 	alone_ns: number | null;
 	/* cost_ns in percent of step_ns */
 	share_percent: number | null;
+	/* true: no fix saves it, but a steady step does not have it */
+	is_start_up?: boolean;
 	/* memory that it concerns, from a snapshot */
 	bytes?: number;
 	/* what the bytes are */

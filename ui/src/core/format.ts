@@ -11,6 +11,8 @@ function digits(value: number): string {
 	return value.toFixed(size >= 9.995 ? 1 : 2);
 }
 
+const HOUR = 3600e9;
+
 export function formatNs(ns: number | null | undefined): string {
 	if (ns === null || ns === undefined) return DASH;
 	const size = Math.abs(ns);
@@ -18,13 +20,26 @@ export function formatNs(ns: number | null | undefined): string {
 	if (size < 999.5e3) return `${digits(ns / 1e3)} µs`;
 	if (size < 999.5e6) return `${digits(ns / 1e6)} ms`;
 	if (size < 119.5e9) return `${digits(ns / 1e9)} s`;
-	return `${digits(ns / 60e9)} min`;
+	if (size < 119.5 * 60e9) return `${digits(ns / 60e9)} min`;
+	if (size < 47.5 * HOUR) return `${digits(ns / HOUR)} h`;
+	if (size < 10_000 * 24 * HOUR) return `${digits(ns / 24 / HOUR)} days`;
+	/* no job runs for decades: a clock that counts from 1970 */
+	return `${new Date(ns / 1e6).toISOString().replace("T", " ").slice(0, -1)} UTC`;
 }
 
-/* "109 to 303 ms"; the unit stands once where both have it. */
+/* Ends of a range that are nearer to each other are one figure. */
+const NEAR = 1.01;
+
+export function isNear(low: number, high: number): boolean {
+	return high <= NEAR * low || formatNs(low) === formatNs(high);
+}
+
+/* "109 to 303 ms", as the command: the unit stands once where both have it. */
 export function formatNsRange(low: number, high: number): string {
 	const [from, to] = [formatNs(low), formatNs(high)];
 	const unit = to.slice(to.lastIndexOf(" "));
+	if (isNear(low, high)) return to;
+	if (low <= 0) return `up to ${to}`;
 	return `${from.endsWith(unit) ? from.slice(0, -unit.length) : from} to ${to}`;
 }
 

@@ -23,6 +23,11 @@ export function sum(values: (number | null)[]): number {
 	return values.reduce((all: number, value) => all + (value ?? 0), 0);
 }
 
+/* Of GPUs, as the verdict has it. */
+export function mean(values: number[]): number | null {
+	return values.length ? sum(values) / values.length : null;
+}
+
 /* The median as the command has it: of two in the middle the lower one, which was measured. */
 export function middle(values: number[]): number | null {
 	const sorted = [...values].sort((a, b) => a - b);

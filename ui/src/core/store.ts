@@ -18,8 +18,8 @@ export type Selection =
 	| { kind: "held"; stack: number; event: number | null }
 	| { kind: "block"; address: string; event: number | null }
 	| { kind: "allocation"; event: number }
-	/* All slices of one name. */
-	| { kind: "name"; name: string }
+	/* All slices of one name; run 1 is what the first one is compared with. */
+	| { kind: "name"; name: string; run?: number }
 	/* A row of a table: its number in the order of the core. */
 	| { kind: "row"; view: string; group: string; index: number };
 
@@ -56,7 +56,8 @@ export function writeSelection(selected: Selection): string {
 	if (selected.kind === "gap")
 		return `gap.${selected.file}.${selected.track}.${selected.gap}`;
 	if (selected.kind === "finding") return `finding.${selected.number}`;
-	if (selected.kind === "name") return `name.${selected.name}`;
+	if (selected.kind === "name")
+		return `${selected.run ? "other" : "name"}.${selected.name}`;
 	if (selected.kind === "held") return `held.${selected.stack}.${selected.event ?? "end"}`;
 	if (selected.kind === "block")
 		return `block.${selected.address}.${selected.event ?? "end"}`;
@@ -93,7 +94,9 @@ function readRange([from = "", to = "", rows]: string[]): Selection | null {
 
 export function readSelection(text: string | null): Selection | null {
 	const [kind, ...words] = (text ?? "").split(".");
-	if (kind === "name") return words.length ? { kind, name: words.join(".") } : null;
+	const name = words.join(".");
+	if (kind === "name") return name ? { kind, name } : null;
+	if (kind === "other") return name ? { kind: "name", name, run: 1 } : null;
 	if (kind === "range") return words.length <= 3 ? readRange(words) : null;
 	if (kind === "row") return readRow(words);
 	if (kind === "held" || kind === "block") return readHeld(kind, words);

@@ -55,11 +55,10 @@ function Bars(props: {
 	format: (n: number) => string;
 }) {
 	const { title, of, found, format } = props;
-	if (found.length < 2) return null;
 	return (
 		<SmallBars
 			title={title}
-			most={`up to ${format(Math.max(...found.map(([, value]) => value)))}`}
+			format={format}
 			bars={found.map(([label, value]) => ({
 				label,
 				value,

@@ -22,7 +22,7 @@ export function LineList({ title, lines }: { title: string; lines: Line[] }) {
 					<li key={line.text}>
 						<bdi class="mono">{line.text}</bdi>{" "}
 						<span class="soft">
-							{plural(line.calls, "call")},{" "}
+							{line.calls ? `${plural(line.calls, "call")}, ` : ""}
 							{formatNs(line.ns)}
 						</span>
 					</li>

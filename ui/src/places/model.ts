@@ -258,6 +258,9 @@ export function factsMarkdown(title: string, facts: Fact[]): string {
 }
 
 export function factsJson(title: string, facts: Fact[]): string {
-	const all = [["name", title] as Fact, ...facts];
-	return JSON.stringify(Object.fromEntries(all), null, 2);
+	const found = new Map<string, unknown>();
+	/* a name that comes twice has a list */
+	for (const [name, value] of [["name", title] as Fact, ...facts])
+		found.set(name, found.has(name) ? [found.get(name), value].flat() : value);
+	return JSON.stringify(Object.fromEntries(found), null, 2);
 }

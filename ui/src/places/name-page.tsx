@@ -3,16 +3,18 @@
  * name-page.tsx - everything about one name: all calls by length, step and rank, who calls it,
  * what it launches, its shapes, its place on the roofline, the findings that speak of it, its SQL.
  */
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Client } from "../core/client";
-import { useLoaded, useOpened } from "../core/context";
+import { OpenedContext, useLoaded, useOpened } from "../core/context";
 import { formatCount, formatNs, formatPercent } from "../core/format";
 import { showOnTimeline, store, useView, writeAddress } from "../core/store";
 import type { Cell, Job, JobFile } from "../core/types";
 import { plural } from "../core/words";
 import { Copy } from "../parts/copy";
 import { wholeName } from "../parts/place";
-import { Loading } from "../parts/state";
+import { Failed, Loading } from "../parts/state";
+import { savesWords } from "../tabs/verdict/model";
 import type { SliceAnswer } from "../timeline/answers";
 import { LISTED, LineList, Query } from "./lists";
 import {
@@ -240,7 +242,7 @@ export function Owned({ name }: { name: string }) {
 						<span class="soft">
 							{finding.cost_ns === null
 								? ""
-								: `saves ${formatNs(finding.cost_ns)} per step`}
+								: `${savesWords(finding, formatNs(finding.cost_ns))} per step`}
 						</span>
 					</li>
 				))}
@@ -291,19 +293,14 @@ function barsOf(tallies: Tally[], of: string) {
 	}));
 }
 
-function mostOf(tallies: Tally[]): string {
-	return `up to ${formatNs(Math.max(0, ...tallies.map((one) => one.value)))}`;
-}
-
 /* How many calls take how long. */
 export function DurationBars({ title, calls }: { title: string; calls: Call[] }) {
-	const buckets = histogramOf(calls);
-	const most = Math.max(0, ...buckets.map((one) => one.calls));
 	return (
 		<SmallBars
 			title={title}
-			most={`up to ${plural(most, "call")}`}
-			bars={buckets.map(({ from_ns, to_ns, calls: count, total_ns }) => ({
+			least={1}
+			format={(count) => plural(count, "call")}
+			bars={histogramOf(calls).map(({ from_ns, to_ns, calls: count, total_ns }) => ({
 				label: formatNs(from_ns),
 				value: count,
 				says:
@@ -315,39 +312,33 @@ export function DurationBars({ title, calls }: { title: string; calls: Call[] })
 }
 
 function Charts({ found, job }: { found: Calls; job: Job }) {
-	const steps = byStep(found.calls, job);
-	const ranks = byRank(found.calls, job);
+	const [steps, ranks] = [byStep(found.calls, job), byRank(found.calls, job)];
 	return (
 		<>
 			<DurationBars title="Calls by duration" calls={found.calls} />
-			{steps.length > 1 ? (
-				<SmallBars
-					title="Time by step"
-					most={mostOf(steps)}
-					bars={barsOf(steps, "step")}
-				/>
-			) : null}
-			{ranks.length > 1 ? (
-				<SmallBars
-					title="Time by rank"
-					most={mostOf(ranks)}
-					bars={barsOf(ranks, "rank")}
-				/>
-			) : null}
+			<SmallBars title="Time by step" format={formatNs} bars={barsOf(steps, "step")} />
+			<SmallBars title="Time by rank" format={formatNs} bars={barsOf(ranks, "rank")} />
 		</>
 	);
 }
 
-/* Another name: its page. */
-export function NameLink({ name, children }: { name: string; children?: string }) {
+/* Another name: its page, in the same run unless another one is chosen. */
+export function NameLink(props: { name: string; run?: number; children?: ComponentChildren }) {
+	const { name, children } = props;
+	const opened = useOpened();
+	const run = props.run ?? opened.run ?? 0;
 	return (
 		<button
 			type="button"
 			class="link"
 			title={name}
-			onClick={() => store.set({ selected: { kind: "name", name } })}
+			onClick={() =>
+				store.set({
+					selected: { kind: "name", name, ...(run ? { run } : {}) },
+				})
+			}
 		>
-			<bdi class="mono">{children ?? name}</bdi>
+			{children ?? <bdi class="mono">{name}</bdi>}
 		</button>
 	);
 }
@@ -361,7 +352,7 @@ interface NameProps {
 }
 
 export function NamePage({ name, kind, pattern, place }: NameProps) {
-	const { client, job } = useOpened();
+	const { client, job, run = 0 } = useOpened();
 	const rank = useView((view) => view.rank);
 	const step = useView((view) => view.step);
 	const asked = pattern ?? wholeName(name);
@@ -395,12 +386,14 @@ export function NamePage({ name, kind, pattern, place }: NameProps) {
 				{formatNs(summary.median_ns)}, 90 % within{" "}
 				{formatNs(summary.p90_ns)}, {formatNs(summary.min_ns)} to{" "}
 				{formatNs(summary.max_ns)}. {" "}
-				<Walk
-					key={name}
-					calls={found.calls.length}
-					of={found.count}
-					onShow={show}
-				/>
+				{run ? null : (
+					<Walk
+						key={name}
+						calls={found.calls.length}
+						of={found.count}
+						onShow={show}
+					/>
+				)}
 			</p>
 			<div class="name-columns">
 				<Charts found={found} job={job} />
@@ -409,22 +402,33 @@ export function NamePage({ name, kind, pattern, place }: NameProps) {
 				))}
 				<Longest call={longest} />
 				<Roofline name={name} />
-				<Owned name={name} />
-				{pattern ? null : <Query query={sqlOf(name)} />}
+				{run ? null : <Owned name={name} />}
+				{pattern || run ? null : <Query query={sqlOf(name)} />}
 			</div>
 		</div>
 	);
 }
 
 /* Drawer: a name that was chosen in a slice, or in another page. */
-export function NameDetails({ selected }: { selected: { kind: "name"; name: string } }) {
+export function NameDetails(props: { selected: { kind: "name"; name: string; run?: number } }) {
+	const { name, run = 0 } = props.selected;
+	const first = useOpened();
+	const loaded = useLoaded(async () => {
+		if (!run) return first;
+		const client = first.client.ofRun(run);
+		return { ...first, client, job: await client.job(), run };
+	}, [first.client, first.job, run]);
 	return (
 		<div class="row-details">
 			<header>
-				<h2 class="mono">{selected.name}</h2>
-				<Copy text={selected.name} label="copy name" />
+				<h2 class="mono">{name}</h2>
+				{run ? <span class="soft">in run B</span> : null}
+				<Copy text={name} label="copy name" />
 			</header>
-			<NamePage name={selected.name} kind={null} />
+			{loaded.state === "failed" ? <Failed error={loaded.error} /> : null}
+			<OpenedContext.Provider value={loaded.value}>
+				{loaded.value ? <NamePage name={name} kind={null} /> : null}
+			</OpenedContext.Provider>
 		</div>
 	);
 }

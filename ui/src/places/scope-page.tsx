@@ -5,7 +5,7 @@
  */
 import type { Client } from "../core/client";
 import { useLoaded, useOpened } from "../core/context";
-import { formatCell } from "../core/format";
+import { formatCell, formatNs } from "../core/format";
 import { store, writeAddress } from "../core/store";
 import type { Cell, Job, TableDocument } from "../core/types";
 import { stepCount } from "../core/words";
@@ -47,10 +47,6 @@ export function barsBy(
 	});
 }
 
-function mostOf(bars: SmallBar[]): string {
-	return `up to ${formatCell(Math.max(0, ...bars.map((bar) => bar.value)), "ns")}`;
-}
-
 /* The steps of the rank, or the step on all ranks: of many ranks only how long it takes, because
  * the core has the other figures for all steps at once. */
 function figuresOf(client: Client, job: Job, rank: Cell, step: Cell): Promise<TableDocument> {
@@ -80,63 +76,35 @@ function Scope({ rank, step }: { rank: Cell; step: Cell }) {
 		own: {},
 		selected: null,
 	};
+	const ofRank = typeof rank === "number";
+	const by = ofRank ? `rank ${rank} by step` : `step ${step} by rank`;
+	const barsOf = (column: string) => {
+		if (!table) return [];
+		if (ofRank) return barsBy(table, "step", column, (of) => of("rank") === rank);
+		return barsBy(table, "rank", column, (of) => of("step") === step);
+	};
 	const to = (tab: string) => writeAddress({ ...view, tab });
 	return (
 		<div class="name-page">
 			<p>
-				{typeof rank === "number" ? `Rank ${rank}` : ""}
-				{typeof rank === "number" && typeof step === "number"
-					? ", step "
-					: ""}
-				{typeof step === "number"
-					? typeof rank === "number"
-						? step
-						: `Step ${step}`
-					: ""}{" "}
+				{[ofRank ? `Rank ${rank}` : "", typeof step === "number" ? `step ${step}` : ""]
+					.filter(Boolean)
+					.join(", ")
+					.replace(/^s/, "S")}{" "}
 				alone: <a href={to("overview")}>Overview</a> ·{" "}
 				<a href={to("operators")}>Operators</a> ·{" "}
 				<a href={to("gaps")}>Gaps</a> ·{" "}
 				<a href={to("timeline")}>Timeline</a>
 			</p>
 			<div class="name-columns">
-				{table
-					? FIGURES.map(([column, title]) => {
-							const bars =
-								typeof rank === "number"
-									? barsBy(
-											table,
-											"step",
-											column,
-											(of) =>
-												of(
-													"rank",
-												) ===
-												rank,
-										)
-									: barsBy(
-											table,
-											"rank",
-											column,
-											(of) =>
-												of(
-													"step",
-												) ===
-												step,
-										);
-							const by =
-								typeof rank === "number"
-									? `rank ${rank} by step`
-									: `step ${step} by rank`;
-							return bars.length > 1 ? (
-								<SmallBars
-									key={column}
-									title={`${title}, ${by}`}
-									most={mostOf(bars)}
-									bars={bars}
-								/>
-							) : null;
-						})
-					: null}
+				{FIGURES.map(([column, title]) => (
+					<SmallBars
+						key={column}
+						title={`${title}, ${by}`}
+						format={formatNs}
+						bars={barsOf(column)}
+					/>
+				))}
 			</div>
 		</div>
 	);

@@ -32,17 +32,27 @@ function fitted(bars: SmallBar[]): SmallBar[] {
 	});
 }
 
-export function SmallBars(props: { title: string; bars: SmallBar[]; most: string }) {
+/* A bar alone is not shown where `least` is two: the row says it. */
+interface Props {
+	title: string;
+	bars: SmallBar[];
+	format: (value: number) => string;
+	least?: number;
+}
+
+export function SmallBars(props: Props) {
 	const picture = useRef<SVGSVGElement>(null);
 	const bars = fitted(props.bars);
+	if (bars.length < (props.least ?? 2)) return null;
 	const most = Math.max(...bars.map((bar) => bar.value), 1e-9);
+	const words = `up to ${props.format(Math.max(0, ...props.bars.map((bar) => bar.value)))}`;
 	const wide = Math.min(45, WIDTH / Math.max(1, bars.length));
 	const every = Math.max(1, Math.ceil(LABEL / wide));
 	const high = HEIGHT - BELOW;
 	return (
 		<section class="small-bars">
 			<h3>
-				{props.title} <span class="soft">{props.most}</span>{" "}
+				{props.title} <span class="soft">{words}</span>{" "}
 				<SavePicture of={() => picture.current} name={props.title} />
 			</h3>
 			<svg

@@ -13,7 +13,7 @@ import { isNumeric } from "../parts/columns";
 import { cellReader, type Read } from "../parts/place";
 import { ranksOf } from "../parts/scope";
 import { LineList, Query } from "./lists";
-import { asText, figureOf, type Key, keysOf, type Line, summedBy, viewSql } from "./model";
+import { asText, figureOf, type Key, keysOf, summedBy, viewSql } from "./model";
 import { type SmallBar, SmallBars } from "./small-bars";
 
 /* Of more, the rows of all ranks, or one request per step, cost more than they show. */
@@ -63,7 +63,7 @@ function isRow(document: TableDocument, row: Cell[], keys: Key[]): boolean {
 interface Bars {
 	title: string;
 	bars: SmallBar[];
-	most: string;
+	format: (value: number) => string;
 }
 
 function barsOf(
@@ -77,9 +77,8 @@ function barsOf(
 			: [],
 	);
 	/* the same everywhere: the row says it */
-	if (bars.every((one) => one.value === bars[0]?.value)) return { title, bars: [], most: "" };
-	const most = Math.max(0, ...bars.map((one) => one.value));
-	return { title, bars, most: `up to ${formatCell(most, column.type)}` };
+	const alike = bars.every((one) => one.value === bars[0]?.value);
+	return { title, bars: alike ? [] : bars, format: (value) => formatCell(value, column.type) };
 }
 
 function titleOf(column: ColumnOffer): string {
@@ -146,24 +145,40 @@ async function byStep(client: Client, job: Job, place: RowPlace, asked: Paramete
 	);
 }
 
-/* What a module runs. */
-function useOperators(name: string | null): Line[] {
+/* The rows of another table that make up a row: those of this group that name it in `of`. */
+type PartsOf = [title: string, view: string, group: string, of: string, figure: string];
+
+const PARTS: Record<string, PartsOf> = {
+	modules: ["Operators", "operators", "module", "module", "host_self_ns"],
+	"critical-path": ["On the path", "critical-path", "name", "part", "path_ns"],
+};
+
+function Parts({ offer, read }: RowPlace) {
 	const { client } = useOpened();
 	const rank = useView((view) => view.rank);
 	const step = useView((view) => view.step);
+	const [title = "", view = "", group = "", of = "", figure = ""] = PARTS[offer.name] ?? [];
+	const cell = view ? read(of) : null;
+	const name = typeof cell === "string" ? cell.trim() : null;
+	const scope = offer.of_job ? {} : { rank, step };
 	const loaded = useLoaded(
-		() =>
-			name === null
-				? Promise.resolve(null)
-				: client.view("operators", {
-						...{ rank, step, group: "module", top: ROWS_MOST },
-					}),
-		[client, name, rank, step],
+		async () => name && client.view(view, { ...scope, group, top: ROWS_MOST }),
+		[client, view, name, rank, step],
 	).value;
-	if (!loaded || name === null) return [];
+	if (!loaded) return null;
 	/* of a class all instances */
-	const isOf = ([of]: Cell[]) => of === name || asText(of ?? null).replace(/_\d+$/, "") === name;
-	return summedBy(loaded, "name", "host_self_ns", isOf, ["module"]);
+	const isOf = ([one]: Cell[]) =>
+		one === name || asText(one ?? null).replace(/_\d+$/, "") === name;
+	return <LineList title={title} lines={summedBy(loaded, "name", figure, isOf, [of])} />;
+}
+
+/* The ranks with the least and the most, and the one between, where the row has them. */
+function spreadOf({ offer, read }: RowPlace): Bars {
+	const found = (offer.of_job ? ["min", "median", "max"] : []).map((label) => ({
+		...{ label, value: read(`${label}_ns`), of: "rank" },
+	}));
+	const column = { name: "time by rank", type: "ns" } as ColumnOffer;
+	return barsOf("Least, median and most of the ranks", column, found);
 }
 
 export function ViewQuery({ offer, group, read }: RowPlace) {
@@ -191,17 +206,13 @@ export function ViewPage(place: RowPlace) {
 		() => byStep(client, job, place, asked),
 		[client, row, group],
 	).value;
-	const module = read("module");
-	const operators = useOperators(
-		offer.name === "modules" && typeof module === "string" ? module.trim() : null,
-	);
 	return (
 		<div class="name-page">
 			<div class="name-columns">
-				{[...(steps ?? []), ...(ranks ?? [])].map((one) =>
-					one.bars.length > 1 ? <SmallBars key={one.title} {...one} /> : null,
-				)}
-				<LineList title="Operators" lines={operators} />
+				{[spreadOf(place), ...(steps ?? []), ...(ranks ?? [])].map((one) => (
+					<SmallBars key={one.title} {...one} />
+				))}
+				<Parts {...place} />
 				<ViewQuery {...place} />
 			</div>
 		</div>

@@ -230,7 +230,7 @@ function Differences({ sides, span }: { sides: Side[]; span: Span }) {
 		<table class="compare-findings aligned-table">
 			<caption>
 				What changed most in the visible {formatNs(span.to - span.from)},
-				own time; a name leads to its calls in A
+				own time; a figure leads to the calls in its run
 			</caption>
 			<thead>
 				<tr>
@@ -244,19 +244,22 @@ function Differences({ sides, span }: { sides: Side[]; span: Span }) {
 				{loaded.value.slice(0, MOST_DIFFERENCES).map((one) => (
 					<tr key={`${one.where} ${one.name}`}>
 						<th scope="row">
-							{one.a === null ? (
-								<span title={one.name}>
-									{clipFrame(one.name, 72)}
-								</span>
-							) : (
-								<NameLink name={one.name}>
-									{clipFrame(one.name, 72)}
-								</NameLink>
-							)}{" "}
+							<bdi class="mono" title={one.name}>
+								{clipFrame(one.name, 72)}
+							</bdi>{" "}
 							<span class="soft">{one.where}</span>
 						</th>
-						<td>{formatNs(one.a)}</td>
-						<td>{formatNs(one.b)}</td>
+						{[one.a, one.b].map((ns, run) => (
+							<td key={run}>
+								{ns === null ? (
+									formatNs(ns)
+								) : (
+									<NameLink name={one.name} run={run}>
+										{formatNs(ns)}
+									</NameLink>
+								)}
+							</td>
+						))}
 						<td
 							class={
 								one.change > 0

@@ -4,11 +4,8 @@
  */
 import { useState } from "preact/hooks";
 import { formatNs, formatPercent } from "../../core/format";
+import { percentOf, Whole } from "../verdict/waterfall";
 import { type Bar, barsOf, type Change } from "./model";
-
-function percent(ns: number, whole: number): string {
-	return `${whole > 0 ? (100 * ns) / whole : 0}%`;
-}
 
 function signed(ns: number): string {
 	return `${ns > 0 ? "▲ +" : "▼ −"}${formatNs(Math.abs(ns))}`;
@@ -22,28 +19,13 @@ function tell({ change }: Bar): string {
 
 const HINT = "Parts of the mean step as the files mark it; they add up to it.";
 
-function Whole(props: { name: string; ns: number; whole: number }) {
-	return (
-		<div class="fall whole">
-			<span class="fall-name">{props.name}</span>
-			<span class="fall-track">
-				<span
-					class="fall-today"
-					style={{ left: 0, width: percent(props.ns, props.whole) }}
-				/>
-			</span>
-			<span class="fall-figure">{formatNs(props.ns)}</span>
-		</div>
-	);
-}
-
 function ChangeRow(props: { bar: Bar; whole: number; say: (hint: string | null) => void }) {
 	const { bar, whole, say } = props;
 	const word = bar.to > bar.from ? "worse" : "better";
 	const text = tell(bar);
 	const place = {
-		left: percent(Math.min(bar.from, bar.to), whole),
-		width: percent(Math.abs(bar.to - bar.from), whole),
+		left: percentOf(Math.min(bar.from, bar.to), whole),
+		width: percentOf(Math.abs(bar.to - bar.from), whole),
 	};
 	return (
 		<div
@@ -76,7 +58,7 @@ export function StepChange({ changes, names }: { changes: Change[]; names: [stri
 
 	return (
 		<section class="falls" aria-label="Change in step time">
-			<Whole name={`A: ${names[0]}`} ns={start} whole={whole} />
+			<Whole name={`A: ${names[0]}`} ns={start} step={whole} kind="fall-today" />
 			{bars.map((bar) => (
 				<ChangeRow
 					key={bar.change.name}
@@ -85,7 +67,7 @@ export function StepChange({ changes, names }: { changes: Change[]; names: [stri
 					say={say}
 				/>
 			))}
-			<Whole name={`B: ${names[1]}`} ns={end} whole={whole} />
+			<Whole name={`B: ${names[1]}`} ns={end} step={whole} kind="fall-today" />
 			<p class="falls-hint" aria-live="polite">
 				{hint ?? HINT}
 			</p>

@@ -4,7 +4,7 @@
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatPercent } from "../../core/format";
-import { middle, rowsOf } from "../../core/rows";
+import { mean, rowsOf } from "../../core/rows";
 import { useView } from "../../core/store";
 import type { UtilizationRow } from "../../core/tables";
 import { plural } from "../../core/words";
@@ -14,10 +14,10 @@ const WHO =
 	"(by name), and any operator whose kernels did use them.";
 
 export function tensorWords(rows: UtilizationRow[]): { used: string; rest: string } | null {
-	const used = middle(rows.flatMap((row) => row.tensor_percent ?? []));
-	const eligible = middle(rows.flatMap((row) => row.tensor_eligible_percent ?? []));
+	const used = mean(rows.flatMap((row) => row.tensor_percent ?? []));
+	const eligible = mean(rows.flatMap((row) => row.tensor_eligible_percent ?? []));
 	if (used === null) return null;
-	const devices = rows.length > 1 ? `, median of ${plural(rows.length, "GPU")}` : "";
+	const devices = rows.length > 1 ? `, mean of ${plural(rows.length, "GPU")}` : "";
 	const rest =
 		eligible === null
 			? `${devices}. How much could use them is unknown: no operator launches are recorded.`

@@ -4,7 +4,7 @@
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatBytes, formatCount, formatPercent } from "../../core/format";
-import { middle, rowsOf } from "../../core/rows";
+import { mean, rowsOf } from "../../core/rows";
 import { store, useView } from "../../core/store";
 import type { DevicesRow, UtilizationRow } from "../../core/tables";
 import { plural } from "../../core/words";
@@ -19,8 +19,8 @@ interface Gauge {
 const GAUGES: Gauge[] = [
 	{
 		column: "gpu_percent",
-		title: "GPU busy",
-		about: "share of step time in which anything ran",
+		title: "GPU utilization",
+		about: "share of step time in which a kernel ran",
 	},
 	{
 		column: "sm_percent",
@@ -41,7 +41,7 @@ const GAUGES: Gauge[] = [
 
 function GaugeLine({ gauge, rows }: { gauge: Gauge; rows: UtilizationRow[] }) {
 	const known = rows.flatMap((row) => row[gauge.column] ?? []);
-	const value = middle(known);
+	const value = mean(known);
 	const least = Math.min(...known);
 	const most = Math.max(...known);
 	const reach = known.length > 1 ? `${formatPercent(least)} to ${formatPercent(most)}` : "";
@@ -142,7 +142,7 @@ export function Devices() {
 				</tbody>
 			</table>
 			<p class="soft">
-				{several ? `Median of ${several}, with minimum and maximum. ` : ""}
+				{several ? `Mean of ${several}, with minimum and maximum. ` : ""}
 				<button
 					type="button"
 					class="link"

@@ -4,7 +4,7 @@
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatPercent } from "../../core/format";
-import { middle, rowsOf, sum } from "../../core/rows";
+import { mean, rowsOf, sum } from "../../core/rows";
 import { useView, writeAddress } from "../../core/store";
 import { plural } from "../../core/words";
 import { Terms } from "../../parts/tips";
@@ -66,13 +66,13 @@ export function Utilization() {
 	const known = loaded.value
 		? rowsOf(loaded.value, "utilization").flatMap((row) => row.gpu_percent ?? [])
 		: [];
-	const value = middle(known);
+	const value = mean(known);
 	const exposed = useExposed(rank, step);
 	if (value === null) return null;
 	const to = (tab: string) => writeAddress({ ...view, tab, own: {}, selected: null });
 	const reach =
 		known.length > 1
-			? ` (median of ${plural(known.length, "GPU")}, ` +
+			? ` (mean of ${plural(known.length, "GPU")}, ` +
 				`${formatPercent(Math.min(...known))} to ${formatPercent(Math.max(...known))})`
 			: "";
 	return (

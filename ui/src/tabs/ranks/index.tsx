@@ -81,7 +81,10 @@ function Sentence() {
 		);
 	const late = table.rows.filter((one) => one[at("rank")] !== null);
 	const causeOf = (one: Cell[]) => `${String(one[at("cause")] ?? "")}.`;
-	if (late.length < 1) return <p class="ranks-sentence">{causeOf(row)}</p>;
+	if (late.length < 1) {
+		const cause = causeOf(row);
+		return <p class="ranks-sentence">{cause.charAt(0).toUpperCase() + cause.slice(1)}</p>;
+	}
 	const several = late.length > 1;
 	const names = late.slice(0, MOST_NAMED).map((one) => one[at("rank")]);
 	const rest = late.length > names.length ? ` and ${late.length - names.length} more` : "";

@@ -132,7 +132,8 @@ export function StepBars() {
 	return (
 		<div class="step-bars">
 			<p class="summary">
-				The median step takes {formatNs(usual)}. {drawn}
+				The median {several ? "of all steps of all ranks is" : "step takes"}{" "}
+				{formatNs(usual)}. {drawn}
 			</p>
 			<Bars
 				label="Time of each step"

@@ -13,6 +13,18 @@ type Told = Budget & { host: boolean };
 /* Below this share both figures of a step look alike. */
 const ALIKE = 0.01;
 
+/* Why the mean of the steps is not the verdict's, where both are shown. */
+export function OtherStep({ mean, step }: { mean: number; step: number | null }) {
+	if (!step || !(mean > 0) || Math.abs(mean - step) <= ALIKE * step) return null;
+	return (
+		<p class="soft">
+			The parts add up to {formatNs(mean)}, the mean step as the files mark it. The
+			verdict's {formatNs(step)} counts the first step from the same kind of boundary
+			as the others.
+		</p>
+	);
+}
+
 export function BudgetBar({ rank, step }: { rank: number | null; step: number }) {
 	const { client } = useOpened();
 	const budget = useLoaded(async (): Promise<Told> => {
@@ -23,7 +35,6 @@ export function BudgetBar({ rank, step }: { rank: number | null; step: number })
 
 	const parts = budget.value?.parts ?? [];
 	const mean = parts.reduce((sum, part) => sum + part.value, 0) / (budget.value?.devices || 1);
-	const unlike = !budget.value?.host && mean > 0 && Math.abs(mean - step) > ALIKE * step;
 	return (
 		<section class="budget">
 			<h3>Recorded step by activity</h3>
@@ -47,13 +58,7 @@ export function BudgetBar({ rank, step }: { rank: number | null; step: number })
 					{budget.state === "loading" ? "…" : "No times were recorded."}
 				</p>
 			)}
-			{unlike ? (
-				<p class="soft">
-					The parts add up to {formatNs(mean)}, the mean step as the
-					files mark it. The verdict's {formatNs(step)} counts the
-					first step from the same kind of boundary as the others.
-				</p>
-			) : null}
+			{budget.value?.host ? null : <OtherStep mean={mean} step={step} />}
 			{budget.value?.host && parts.length ? (
 				<p class="soft">
 					Nothing ran on a GPU, so these are parts of the training

@@ -7,7 +7,7 @@ import { store } from "../../core/store";
 import type { Diagnosis, Evidence, Finding } from "../../core/types";
 import { CopyBox } from "../../parts/copy-box";
 import { Terms, tipOf } from "../../parts/tips";
-import { boundsOf, ranksOf, savedRange } from "./model";
+import { boundsOf, ranksOf, savedRange, savesWords } from "./model";
 import { type Flags, placesOf, showFinding } from "./places";
 import { Reasons } from "./reasons";
 
@@ -133,7 +133,7 @@ export function Figures({ finding, told }: { finding: Finding; told: Diagnosis }
 			{finding.cost_ns !== null && (finding.cost_ns || finding.bytes === undefined) ? (
 				<>
 					<b title="per step, with the fixes above it in place">
-						{`saves ${range ?? formatNs(finding.cost_ns)}`}
+						{savesWords(finding, range ?? formatNs(finding.cost_ns))}
 					</b>
 					{" · "}
 					{range ? null : (

@@ -13,7 +13,7 @@ import { AccountBar } from "./account";
 import { BudgetBar } from "./budget";
 import { Doubts } from "./doubts";
 import { FindingCard } from "./finding";
-import { fallsOf, fixOf, hasTime, openShare, recordedSteps, sameSet, warnedFixes } from "./model";
+import { fallsOf, fixOf, isFix, openShare, recordedSteps, sameSet, warnedFixes } from "./model";
 import { useFlags } from "./places";
 import { QualityLine } from "./quality-line";
 import { NoSteps, Sentence } from "./sentence";
@@ -67,7 +67,7 @@ function Findings({ told, on }: { told: Diagnosis; on: Set<string> }) {
 			finding={finding}
 			told={told}
 			flags={flags}
-			off={hasTime(finding) && !on.has(fixOf(finding))}
+			off={isFix(finding) && !on.has(fixOf(finding))}
 		/>
 	);
 

@@ -3,9 +3,11 @@
  * model.ts - computes what the verdict shows from the core's answers.
  */
 import { causeColor } from "../../core/colors";
-import { formatCount, formatNs, formatNsRange, formatPercent } from "../../core/format";
+import { formatCount, formatNs, formatNsRange, formatPercent, isNear } from "../../core/format";
 import type { Account, Cell, Diagnosis, Finding, Job, TableDocument } from "../../core/types";
+import { rowsOf, sum } from "../../core/rows";
 import type { BarPart } from "../../parts/stacked-bar";
+import { PARTS } from "../overview/steps";
 
 /* What the files say before anything is computed. */
 export function recordedSteps(job: Job): string {
@@ -21,13 +23,19 @@ export function fixOf(finding: Finding): string {
 	return finding.rank === null ? finding.rule : `${finding.rule}=${finding.rank}`;
 }
 
-export function hasTime(finding: Finding): boolean {
-	return finding.cost_ns !== null;
+/* Start-up is no part of a steady step, and no fix saves it. */
+export function isFix(finding: Finding): boolean {
+	return finding.cost_ns !== null && !finding.is_start_up;
+}
+
+/* "saves 88 ms" */
+export function savesWords(finding: Finding, time: string): string {
+	return finding.is_start_up ? time : `saves ${time}`;
 }
 
 /* The set that the core's own verdict fixes. */
 export function warnedFixes(diagnosis: Diagnosis): Set<string> {
-	const warned = diagnosis.findings.filter((one) => one.level === "warning" && hasTime(one));
+	const warned = diagnosis.findings.filter((one) => one.level === "warning" && isFix(one));
 	return new Set(warned.map(fixOf));
 }
 
@@ -53,7 +61,7 @@ export function fallsOf(told: Diagnosis, shown: Diagnosis, on: Set<string>): Fal
 	const costs = new Map(shown.findings.map((finding) => [keyOf(finding), finding]));
 	let left = shown.step_ns ?? 0;
 	return told.findings.flatMap((finding, i) => {
-		if (!hasTime(finding)) return [];
+		if (!isFix(finding)) return [];
 		const fix = fixOf(finding);
 		const cost = on.has(fix) ? (costs.get(keyOf(finding)) ?? null) : null;
 		const from_ns = left;
@@ -94,17 +102,15 @@ export function isRange(step: number, shown: Diagnosis): boolean {
 
 /* "109 to 303 ms" that a fix saves, where one figure would say too much; else null. */
 export function savedRange(finding: Finding, onlyBounds: boolean): string | null {
-	const { cost_low_ns: low, cost_high_ns: high } = finding;
-	if (low === null || high === null || low === high) return null;
-	if (formatNs(low) === formatNs(high)) return null;
+	const { cost_low_ns: low, cost_high_ns: high, is_start_up } = finding;
+	if (low === null || high === null || is_start_up || isNear(low, high)) return null;
 	return onlyBounds || isWide(low, high) ? formatNsRange(low, high) : null;
 }
 
 export function boundsOf(finding: Finding): string | null {
-	const { cost_low_ns: low, cost_high_ns: high } = finding;
-	if (low === null || high === null || low === high) return null;
-	const [from, to] = [formatNs(Math.min(low, high)), formatNs(Math.max(low, high))];
-	return from === to ? null : `between ${from} and ${to}`;
+	const { cost_low_ns: low, cost_high_ns: high, is_start_up } = finding;
+	if (low === null || high === null || is_start_up || isNear(low, high)) return null;
+	return `between ${formatNs(low)} and ${formatNs(high)}`;
 }
 
 /* More ranks than this are counted, not listed. */
@@ -126,7 +132,8 @@ const HEALTHY_PERCENT = 3;
 
 /* The first whole percentage that nothing found reaches, three or more. */
 export function healthyLimit(diagnosis: Diagnosis): string {
-	const most = Math.max(0, ...diagnosis.findings.map((one) => one.share_percent ?? 0));
+	const shares = diagnosis.findings.filter(isFix).map((one) => one.share_percent ?? 0);
+	const most = Math.max(0, ...shares);
 	return formatPercent(Math.max(HEALTHY_PERCENT, Math.ceil(most))).replace(".0 ", " ");
 }
 
@@ -197,25 +204,12 @@ export function budgetOf(budget: TableDocument): Budget {
 	return { parts, devices: devices.size };
 }
 
-const HOST_PARTS: [string, string, string][] = [
-	["kernel_ns", "kernels", "compute"],
-	["memcpy_ns", "copies", "copy"],
-	["memset_ns", "fills", "copy"],
-	["communication_ns", "communication", "communication"],
-	["runtime_ns", "runtime calls", "runtime"],
-	["dataloader_ns", "input", "input"],
-	["cpu_ns", "operators", "operator"],
-	["other_ns", "other", "other"],
-];
-
-/* The same for files without a device: the parts of the view breakdown, step by step. */
+/* The same for files without a device: what the host did, step by step. */
 export function hostBudgetOf(breakdown: TableDocument): Budget {
-	const parts = HOST_PARTS.flatMap(([column, name, color]) => {
-		const at = breakdown.columns.findIndex((one) => one.name === column);
-		const value = breakdown.rows.reduce((sum, row) => sum + numberOf(row[at]), 0);
-		return at >= 0 && value > 0
-			? [{ name, value, color, hatched: name === "other" }]
-			: [];
-	});
-	return { parts, devices: breakdown.rows.length };
+	const rows = rowsOf(breakdown, "breakdown");
+	const parts = PARTS.map(({ name, color, hatched, column }) => ({
+		...{ name, color, hatched: hatched ?? false },
+		value: sum(rows.map((row) => row[column])),
+	})).filter(({ value }) => value > 0);
+	return { parts, devices: rows.length };
 }

@@ -2,7 +2,7 @@
 /*
  * sentence.tsx - the headline: how long a step takes, and what it could take.
  */
-import { formatNs, formatNsRange, formatPercent } from "../../core/format";
+import { formatNs, formatNsRange, formatPercent, isNear } from "../../core/format";
 import type { Diagnosis } from "../../core/types";
 import { Terms } from "../../parts/tips";
 import { baseOf, healthyLimit, isRange, openShare, speedUp } from "./model";
@@ -14,7 +14,7 @@ function Bounds({ told, shown }: { told: Diagnosis; shown: Diagnosis }) {
 	const fast = shown.fixed_low_ns ?? step;
 	if (slow === step && fast === step)
 		return <>How much faster it could be is unknown.</>;
-	if (formatNs(fast) === formatNs(slow))
+	if (isNear(fast, slow))
 		return (
 			<>
 				It could take about <b>{formatNs(fast)}</b>.
@@ -60,6 +60,7 @@ function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all
 			</>
 		);
 	const open = openShare(told.account);
+	if (all && told.start_up_ns) return null;
 	if (all && told.blind_text) return <>{told.blind_text}</>;
 	if (all && open) return <>No rule explains {open} of it.</>;
 	if (all) return <>No fix was found that saves more than {healthyLimit(told)}.</>;
@@ -69,7 +70,8 @@ function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all
 const RANGE = "The range is wide: how much a fix saves depends on what the trace does not show.";
 
 function notes(told: Diagnosis, shown: Diagnosis, more: string[]): string[] {
-	const said = [told.gpu_text, told.ceiling_text].flatMap((text) => text ?? []).concat(more);
+	const texts = [told.steps_text, told.gpu_text, told.ceiling_text];
+	const said = texts.flatMap((text) => text ?? []).concat(more);
 	if (told.only_bounds)
 		said.push(
 			`The replay of the recorded steps is off by ${formatPercent(
@@ -79,7 +81,7 @@ function notes(told: Diagnosis, shown: Diagnosis, more: string[]): string[] {
 	else if (isRange(told.step_ns ?? 0, shown)) said.push(RANGE);
 	else if (
 		shown.fixed_low_ns !== null &&
-		formatNs(shown.fixed_low_ns) !== formatNs(shown.fixed_high_ns)
+		!isNear(shown.fixed_low_ns, shown.fixed_high_ns ?? 0)
 	)
 		said.push(
 			`Between ${formatNs(shown.fixed_low_ns)} ` +
@@ -103,6 +105,12 @@ export function Sentence({ told, shown, all, busy, more }: Props) {
 		<div class="sentence">
 			<h2 aria-live="polite">
 				A <Terms text="step" /> takes <b>{formatNs(told.step_ns)}</b>.{" "}
+				{told.start_up_ns ? (
+					<>
+						<b>{formatNs(told.start_up_ns)}</b> of it is start-up, which a
+						steady step does not have.{" "}
+					</>
+				) : null}
 				<span class={busy ? "busy" : ""}>
 					<Possible told={told} shown={shown} all={all} />
 				</span>

@@ -19,7 +19,7 @@ const REPLAYED = "the recorded steps are replayed each time; savings are never j
 const HINT = `Untick a fix to see the step without it: ${REPLAYED}`;
 const NONE_TICKED = `Tick a fix to see the step with it: ${REPLAYED}`;
 
-function percentOf(ns: number, whole: number): string {
+export function percentOf(ns: number, whole: number): string {
 	return `${whole > 0 ? (100 * ns) / whole : 0}%`;
 }
 
@@ -41,12 +41,12 @@ function hintOf(fall: Fall, step: number): string {
 }
 
 /* −88 ms; where only bounds mean something or these are far apart, both. */
-function figureOf(fall: Fall, bounded: boolean): string {
+export function figureOf(fall: Fall, bounded: boolean): string {
 	const { cost } = fall;
 	if (!fall.on) return "not applied";
 	if (!cost?.cost_ns) return "0";
 	const range = savedRange(cost, bounded);
-	return range ? `saves ${range}` : `−${formatNs(cost.cost_ns)}`;
+	return (range ?? formatNs(cost.cost_ns)).replaceAll(/(?<![\d.])\d/g, "−$&");
 }
 
 function Row(props: {
@@ -111,7 +111,7 @@ function Row(props: {
 	);
 }
 
-function Whole(props: {
+export function Whole(props: {
 	name: string;
 	ns: number;
 	step: number;

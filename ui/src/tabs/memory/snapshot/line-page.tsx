@@ -96,39 +96,23 @@ export function LinePage({ line, asked }: { line: string; asked: AskedDevice }) 
 	const made = table ? madeAt(table, line) : [];
 	if (made.length < 2) return null;
 	const lives = made.flatMap((one) => (one.lifetime_ns === null ? [] : [one.lifetime_ns]));
-	const steps = stepBars(made);
-	const most = (bars: SmallBar[]) => Math.max(...bars.map((bar) => bar.value));
 	const sizes = barsOf(
 		made.map((one) => one.bytes),
 		formatBytes,
 	);
-	const ages = barsOf(lives, formatNs);
 	return (
 		<section class="name-page" aria-label="All allocations of this line">
 			<h3>All allocations of this line</h3>
 			<p>{summaryOf(made, (table?.row_count ?? 0) > MOST)}</p>
 			<div class="name-columns">
-				{sizes.length > 1 ? (
-					<SmallBars
-						title="Allocations by size"
-						most={`up to ${formatCount(most(sizes))}`}
-						bars={sizes}
-					/>
-				) : null}
-				{ages.length ? (
-					<SmallBars
-						title="Allocations by lifetime"
-						most={`up to ${formatCount(most(ages))}`}
-						bars={ages}
-					/>
-				) : null}
-				{steps.length > 1 ? (
-					<SmallBars
-						title="Bytes by step"
-						most={`up to ${formatBytes(most(steps))}`}
-						bars={steps}
-					/>
-				) : null}
+				<SmallBars title="Allocations by size" format={formatCount} bars={sizes} />
+				<SmallBars
+					title="Allocations by lifetime"
+					format={formatCount}
+					bars={barsOf(lives, formatNs)}
+					least={1}
+				/>
+				<SmallBars title="Bytes by step" format={formatBytes} bars={stepBars(made)} />
 			</div>
 		</section>
 	);
