@@ -3,9 +3,11 @@
  * bars.tsx - a stacked bar chart, such as steps by activity, as wide as its place. SVG; where there
  * are more bars than room, bands of them (bands.ts).
  */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { formatCount, formatNs } from "../core/format";
 import { bandsOf, wholeOf } from "./bands";
+import { SavePicture } from "./picture";
+import { useWidth } from "./surface";
 import "./bars.css";
 
 export interface BarKind {
@@ -60,21 +62,6 @@ export function tickStep(most: number): number {
 function ticksOf(most: number): number[] {
 	const step = tickStep(most);
 	return Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step);
-}
-
-export function useWidth() {
-	const box = useRef<HTMLDivElement>(null);
-	const [width, change] = useState(800);
-	useLayoutEffect(() => {
-		const element = box.current;
-		if (!element) return;
-		const look = () => change(Math.max(200, element.clientWidth));
-		const watch = new ResizeObserver(look);
-		look();
-		watch.observe(element);
-		return () => watch.disconnect();
-	}, []);
-	return [box, width] as const;
 }
 
 function Stack(props: {
@@ -283,7 +270,8 @@ function onKey(event: KeyboardEvent): void {
 }
 
 export function Bars({ label, kinds, bars: all, chosen, onChoose, height = 180, level }: Props) {
-	const [box, width] = useWidth();
+	const [box, width] = useWidth<HTMLDivElement>(200, 800);
+	const drawing = useRef<SVGSVGElement>(null);
 	const bars = bandsOf(all, width - LEFT);
 	const least = Math.max(1, level?.value ?? 0);
 	const most = all.reduce((high, bar) => Math.max(high, wholeOf(bar)), least);
@@ -299,6 +287,7 @@ export function Bars({ label, kinds, bars: all, chosen, onChoose, height = 180, 
 	return (
 		<div ref={box} class="bars">
 			<svg
+				ref={drawing}
 				width={width}
 				height={height}
 				role={onChoose ? "group" : "img"}
@@ -330,7 +319,10 @@ export function Bars({ label, kinds, bars: all, chosen, onChoose, height = 180, 
 					the one in its middle; the line goes from the lowest to the highest.
 				</p>
 			) : null}
-			{used.length > 1 ? <Legend kinds={used} /> : null}
+			<div class="bars-foot">
+				{used.length > 1 ? <Legend kinds={used} /> : null}
+				<SavePicture of={() => drawing.current} name={label} />
+			</div>
 		</div>
 	);
 }

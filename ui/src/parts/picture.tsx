@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * picture.tsx - saves a chart as PNG or SVG, as it is drawn: SVG stays SVG; of a canvas, which has
- * only pixels, the SVG holds these.
+ * picture.tsx - saves a chart as PNG or SVG, as it is drawn.
  */
-
 import { saveAs } from "./save";
 
-export type Picture = SVGSVGElement | HTMLCanvasElement;
+/* The elements of an SVG, in CSS pixels. */
+export interface Drawn {
+	width: number;
+	height: number;
+	inside: string;
+}
+
+export type Picture = SVGSVGElement | Drawn;
 
 /* A picture is as sharp as on a screen of twice the pixels. */
 const SCALE = 2;
@@ -28,6 +33,7 @@ function withColors(from: Element, to: Element): void {
 		"font-family",
 		"opacity",
 		"stroke-width",
+		"stroke-dasharray",
 	])
 		to.setAttribute(name, style.getPropertyValue(name));
 	for (let i = 0; i < from.children.length; i++) {
@@ -36,37 +42,31 @@ function withColors(from: Element, to: Element): void {
 	}
 }
 
-/* In CSS pixels; a canvas need not be on the page. */
-function sizeOf(picture: Picture): { width: number; height: number } {
-	if (picture instanceof SVGSVGElement) return picture.getBoundingClientRect();
-	const ratio = devicePixelRatio || 1;
-	return { width: picture.width / ratio, height: picture.height / ratio };
-}
-
-function background(): string {
-	return getComputedStyle(document.body).backgroundColor;
-}
-
-/* The text of an SVG file. */
-export function svgText(picture: Picture): string {
-	const { width, height } = sizeOf(picture);
-	const size = `width="${Math.round(width)}" height="${Math.round(height)}"`;
-	const head = `<svg xmlns="http://www.w3.org/2000/svg" ${size}>`;
-	const back = `<rect width="100%" height="100%" fill="${background()}"/>`;
-	if (picture instanceof HTMLCanvasElement)
-		return `${head}${back}<image ${size} href="${picture.toDataURL("image/png")}"/></svg>`;
+function drawnOf(picture: Picture): Drawn {
+	if (!(picture instanceof SVGSVGElement)) return picture;
+	const { width, height } = picture.getBoundingClientRect();
 	const copy = picture.cloneNode(true) as SVGSVGElement;
 	withColors(picture, copy);
 	copy.setAttribute("width", "100%");
 	copy.setAttribute("height", "100%");
-	const inner = new XMLSerializer().serializeToString(copy);
-	return `${head}${back}${inner}</svg>`;
+	return { width, height, inside: new XMLSerializer().serializeToString(copy) };
 }
 
-async function pngOf(picture: Picture): Promise<Blob | null> {
-	const { width, height } = sizeOf(picture);
+/* The text of an SVG file. */
+function svgText({ width, height, inside }: Drawn): string {
+	const { backgroundColor } = getComputedStyle(document.body);
+	return (
+		'<svg xmlns="http://www.w3.org/2000/svg" ' +
+		`width="${Math.round(width)}" height="${Math.round(height)}" ` +
+		`viewBox="0 0 ${Math.round(width)} ${Math.round(height)}">` +
+		`<rect width="100%" height="100%" fill="${backgroundColor}"/>${inside}</svg>`
+	);
+}
+
+async function pngOf(drawn: Drawn): Promise<Blob | null> {
+	const { width, height } = drawn;
 	const image = new Image();
-	const text = svgText(picture);
+	const text = svgText(drawn);
 	const canvas = document.createElement("canvas");
 	canvas.width = Math.round(width * SCALE);
 	canvas.height = Math.round(height * SCALE);
@@ -79,22 +79,18 @@ async function pngOf(picture: Picture): Promise<Blob | null> {
 	return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
-export async function savePicture(
-	picture: Picture,
-	name: string,
-	as: "png" | "svg",
-): Promise<void> {
+async function savePicture(drawn: Drawn, name: string, as: "png" | "svg"): Promise<void> {
 	const blob =
 		as === "png"
-			? await pngOf(picture)
-			: new Blob([svgText(picture)], { type: "image/svg+xml" });
+			? await pngOf(drawn)
+			: new Blob([svgText(drawn)], { type: "image/svg+xml" });
 	if (blob) saveAs(blob, fileName(name, as));
 }
 
 export function SavePicture(props: { of: () => Picture | null; name: string }) {
 	const save = (as: "png" | "svg") => {
 		const picture = props.of();
-		if (picture) void savePicture(picture, props.name, as);
+		if (picture) void savePicture(drawnOf(picture), props.name, as);
 	};
 	return (
 		<span class="save-picture">

@@ -4,19 +4,23 @@
  * redraw when the theme changes.
  */
 import type { RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { parseColor } from "../core/colors";
 
-/* The width of an element, as it changes; 0 before it is known. */
-export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
+/* The width of an element, as it changes, but this much at least; first what is usual. */
+export function useWidth<T extends HTMLElement>(
+	least = 0,
+	usual = 0,
+): [RefObject<T | null>, number] {
 	const ref = useRef<T>(null);
-	const [width, change] = useState(0);
-	useEffect(() => {
+	const [width, change] = useState(usual);
+	useLayoutEffect(() => {
 		const element = ref.current;
 		if (!element) return;
-		const watch = new ResizeObserver(() => change(Math.floor(element.clientWidth)));
+		const look = () => change(Math.max(least, Math.floor(element.clientWidth)));
+		const watch = new ResizeObserver(look);
+		look();
 		watch.observe(element);
-		change(Math.floor(element.clientWidth));
 		return () => watch.disconnect();
 	}, []);
 	return [ref, width];

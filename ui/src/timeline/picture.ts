@@ -2,35 +2,36 @@
 /*
  * picture.ts - the timeline as a picture: the rows that are in view, with their names.
  */
+import type { Drawn } from "../parts/picture";
+import { VectorContext } from "./draw/vector";
 import type { Stage } from "./stage";
 
 const PAD = 8;
 
-/* The canvas with the names of its rows at the left; null: nothing is drawn yet. */
-export function timelinePicture(stage: Stage): HTMLCanvasElement | null {
-	const { canvas } = stage;
-	const head = Number.parseFloat(getComputedStyle(canvas).left) || 0;
-	const ratio = canvas.width / Math.max(1, stage.width);
-	const picture = document.createElement("canvas");
-	picture.width = canvas.width + Math.round(head * ratio);
-	picture.height = canvas.height;
-	const context = picture.getContext("2d");
-	if (!context) return null;
-	const style = getComputedStyle(document.body);
-	context.fillStyle = style.backgroundColor;
-	context.fillRect(0, 0, picture.width, picture.height);
-	context.drawImage(canvas, Math.round(head * ratio), 0);
-	context.scale(ratio, ratio);
-	context.fillStyle = style.color;
-	context.font = `12px ${style.fontFamily}`;
-	context.textBaseline = "middle";
-	context.beginPath();
-	context.rect(0, stage.rowsTop, head - PAD, stage.height);
-	context.clip();
+function part(x: number, y: number, width: number, height: number, inside: string): string {
+	const size = `width="${width}" height="${height}"`;
+	return `<svg x="${x}" y="${y}" ${size} overflow="hidden">${inside}</svg>`;
+}
+
+/* What the canvas shows, with the names of its rows at the left. */
+export function timelinePicture(stage: Stage): Drawn {
+	const { width, height, rowsTop } = stage;
+	const head = Number.parseFloat(getComputedStyle(stage.canvas).left) || 0;
+	const rows = new VectorContext();
+	stage.drawOn(rows as unknown as CanvasRenderingContext2D);
+	const names = new VectorContext();
+	names.fillStyle = stage.theme.text;
+	names.font = stage.theme.font;
 	for (const row of stage.layout.rows) {
-		const y = row.y + stage.rowsTop - stage.scroll;
-		if (row.height < 10 || y + row.height < stage.rowsTop || y > stage.height) continue;
-		context.fillText(row.title, PAD, y + Math.min(row.height, 26) / 2);
+		const y = row.y - stage.scroll;
+		if (row.height < 10 || y + row.height < 0 || y > height) continue;
+		names.fillText(row.title, PAD, y + Math.min(row.height, 26) / 2);
 	}
-	return picture;
+	return {
+		width: width + head,
+		height,
+		inside:
+			part(head, 0, width, height, rows.text()) +
+			part(0, rowsTop, head - PAD, height - rowsTop, names.text()),
+	};
 }

@@ -533,11 +533,14 @@ export class Stage {
 	}
 
 	private draw(): void {
-		const { context, theme, width, height, span } = this;
-		const scale = theme.scale;
-		context.setTransform(scale, 0, 0, scale, 0, 0);
+		const { scale } = this.theme;
+		this.context.setTransform(scale, 0, 0, scale, 0, 0);
+		this.drawOn(this.context);
+	}
+
+	drawOn(context: Pen["context"]): void {
+		const { theme, width, height, span } = this;
 		const perNs = width / (span.to - span.from);
-		const pen: Pen = { context, theme, width, height, scale, span, perNs };
-		drawFrame(this, pen);
+		drawFrame(this, { context, theme, width, height, scale: theme.scale, span, perNs });
 	}
 }

@@ -18,6 +18,8 @@ function written(color: Rgb): string {
 	return `rgb(${color.join(" ")})`;
 }
 
+const hatches = new WeakMap<CanvasPattern, { front: string; ground: string }>();
+
 /* Diagonal lines, 45 degrees, on a paler ground. */
 function hatch(front: string, ground: string, scale: number): CanvasPattern | null {
 	const side = Math.round(6 * scale);
@@ -36,7 +38,14 @@ function hatch(front: string, ground: string, scale: number): CanvasPattern | nu
 		context.lineTo(shift + side + 1, -1);
 	}
 	context.stroke();
-	return context.createPattern(canvas, "repeat");
+	const pattern = context.createPattern(canvas, "repeat");
+	if (pattern) hatches.set(pattern, { front, ground });
+	return pattern;
+}
+
+/* Of what colours a hatch is. */
+export function hatchOf(pattern: CanvasPattern): { front: string; ground: string } {
+	return hatches.get(pattern) ?? { front: "none", ground: "none" };
 }
 
 export class Theme {

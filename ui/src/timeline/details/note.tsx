@@ -2,7 +2,7 @@
 /*
  * note.tsx - drawer: reads and edits the note on a time range, and lists all others.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
 import { cleanText, type Note, NOTE_LETTERS, noteOn, withNote } from "../../core/notes";
@@ -53,8 +53,8 @@ function Editor({ selected }: { selected: NoteSelection }) {
 	const [said, say] = useState("");
 	const field = useRef<HTMLTextAreaElement>(null);
 
-	/* A note that is read must not take the keys of the timeline. */
-	useEffect(() => {
+	/* Who writes one types at once; a note that is read must not take the keys of the timeline. */
+	useLayoutEffect(() => {
 		if (!note) field.current?.focus();
 	}, []);
 	const write = (typed: string) => {
