@@ -169,11 +169,21 @@ void ss_run_store_close(struct ss_run_store *store)
 
 /* --- locks and temporary folders ------------------------------------------------------ */
 
+/* Whether the last lock failed because its file system has none. */
+static bool lacks_locks(void)
+{
+	return errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL;
+}
+
+/* Files that are added appear whole and under new names: that needs no lock. */
 static enum ss_status take_lock(struct ss_run_store *store, int kind, struct ss_error *err)
 {
-	while (flock(store->fd, kind) != 0)
+	while (flock(store->fd, kind) != 0) {
+		if (kind == LOCK_SH && lacks_locks())
+			return SS_OK;
 		if (errno != EINTR)
 			return fail_system("lock", store->path, err);
+	}
 	return SS_OK;
 }
 
@@ -208,7 +218,8 @@ enum ss_status ss_run_store_work_begin(struct ss_run_store *store, struct ss_run
 	status = ss_new_folder(store->path, out->path, err);
 	if (status == SS_OK)
 		out->fd = open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (status == SS_OK && (out->fd < 0 || flock(out->fd, LOCK_EX | LOCK_NB) != 0)) {
+	if (status == SS_OK &&
+	    (out->fd < 0 || (flock(out->fd, LOCK_EX | LOCK_NB) != 0 && !lacks_locks()))) {
 		status = fail_system("lock", out->path, err);
 		rmdir(out->path);
 	}
@@ -274,6 +285,35 @@ static enum ss_status remove_left(struct ss_run_store *store, struct ss_error *e
 	return SS_OK;
 }
 
+/* Whether the lock that is held on the file refuses another one. */
+static bool locks_exclude(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	bool excludes = fd < 0 || (flock(fd, LOCK_EX | LOCK_NB) != 0 && !lacks_locks());
+
+	if (fd >= 0)
+		close(fd);
+	return excludes;
+}
+
+/* Locks the file of who compacts or drops, or says why not. */
+static enum ss_status take_upkeep(const struct ss_run_store *store, const char *path, int fd,
+				  struct ss_error *err)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && !lacks_locks())
+		return ss_fail(err, SS_ERR_IO,
+			       "another process compacts or drops in '%.200s'; try again when it "
+			       "is done",
+			       store->path);
+	/* what is added meanwhile would be lost */
+	return locks_exclude(path)
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_IO,
+				 "the file system of '%.200s' has no locks: compact or drop in a "
+				 "copy on a local disk",
+				 store->path);
+}
+
 enum ss_status ss_run_store_upkeep(struct ss_run_store *store, int *lock, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
@@ -283,12 +323,9 @@ enum ss_status ss_run_store_upkeep(struct ss_run_store *store, int *lock, struct
 	*lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (*lock < 0)
 		return fail_system("write", path, err);
-	status = flock(*lock, LOCK_EX | LOCK_NB) == 0
-			 ? ss_run_store_lock(store, true, err)
-			 : ss_fail(err, SS_ERR_IO,
-				   "another process compacts or drops in '%.200s'; try again when "
-				   "it is done",
-				   store->path);
+	status = take_upkeep(store, path, *lock, err);
+	if (status == SS_OK)
+		status = ss_run_store_lock(store, true, err);
 	if (status == SS_OK) {
 		status = remove_left(store, err);
 		ss_run_store_unlock(store);

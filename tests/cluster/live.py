@@ -103,7 +103,7 @@ def follow(cluster):
     ranks = [cluster.train(rank) for rank in range(4)]
     for name in cluster.names:
         cluster.start(f"watch.{name}", STEPSCOPE, "watch", "/local/live", "--digests",
-                      "/shared/digests", "--delete-traces", "--metrics",
+                      "/shared/digests", "--delete-traces", "--store", "/fleet", "--metrics",
                       "/var/lib/node_exporter/stepscope.prom", node=name)
     cluster.until((cluster.folder / "shared/digests").exists, "the folder of digests")
     cluster.start("events", STEPSCOPE, "watch", "/shared/digests", "--store", "/fleet", "--events",
@@ -138,6 +138,13 @@ def follow(cluster):
         lines = (cluster.folder / name / "exporter/stepscope.prom").read_text().splitlines()
         check(any("stepscope_rank_step{" in line and f'host="{name}"' in line for line in lines),
               lines)
+        done = cluster.on(name, "live", "/local/live")
+        check("1 rank has ended" in done.stdout, done.stdout + done.stderr)
+        done = cluster.on(name, "store", "add", "/fleet", "/local/live")
+        check("rank-minutes of job pretrain" in done.stdout, done.stdout + done.stderr)
+        cluster.say(done.stdout.strip())
+    done = cluster.on(cluster.names[0], "store", "changes", "/fleet", "--format", "csv")
+    check(done.returncode == 0, done.stderr)
 
 
 def main():

@@ -14,8 +14,8 @@ def main():
     slow_at, steps = int(sys.argv[1]), int(sys.argv[2])
     dist.init_process_group("gloo")
     rank = dist.get_rank()
-    live("/local/live", shared="/shared/runs/pretrain", traces="/local/live/traces",
-         job="pretrain")  # fmt: skip
+    recorder = live("/local/live", shared="/shared/runs/pretrain", traces="/local/live/traces",
+                    job="pretrain")  # fmt: skip
     network = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(32, 32))
     optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
     for step in range(1, steps + 1):
@@ -27,6 +27,7 @@ def main():
         optimizer.step()
     dist.barrier()
     dist.destroy_process_group()
+    recorder.stop()
     time.sleep(3)  # the helper processes complete their files
     os._exit(0)
 

@@ -311,6 +311,27 @@ def watch(folder):
     check("added" not in out and out.count("already") == 2, "without the list", out)
 
 
+def without_locks(folder):
+    """Some network file systems refuse flock(), others let everybody have the lock."""
+    if "LD_PRELOAD" in ENVIRONMENT or not shutil.which("cc"):
+        return
+    for number, answer in enumerate(("return 0", "errno = ENOLCK; return -1")):
+        store, shim = folder / f"locks{number}", folder / f"locks{number}.so"
+        code = f"#include <errno.h>\nint flock(int file, int kind) {{ {answer}; }}\n"
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", shim], check=True,
+                       text=True, input=code)
+        ENVIRONMENT["LD_PRELOAD"] = str(shim)
+        both = [start("store", "add", store, folder / name) for name in ("job", "one")]
+        for process in both:
+            _, err = process.communicate(timeout=300)
+            check(process.returncode == FINE, "without locks adding says", err)
+        refused("has no locks", "store", "compact", store, code=FAILED)
+        refused("has no locks", "store", "drop", store, "--before", "2999-01-01", code=FAILED)
+        del ENVIRONMENT["LD_PRELOAD"]
+        check("compacted" in run("store", "compact", store)[0], "with locks it compacts")
+        check(" 2 " in run("store", "list", store)[0], "each run once")
+
+
 def refuse(folder):
     store, trace = folder / "refusing", next((folder / "one").glob("rank*.gz"))
     run("store", "add", store, trace)
@@ -344,7 +365,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
-        for part in (compare, from_digests, compete, watch, refuse):
+        for part in (compare, from_digests, compete, watch, without_locks, refuse):
             began = time.monotonic()
             part(folder)
             print(f"{part.__name__}: {time.monotonic() - began:.1f} s")
