@@ -20,7 +20,7 @@ data-parallel layout-conversion float64-work tf32-products training-mode extra-c
 undone-copies loop-indexing grad-zeroed conv-bias-before-norm
 matmul-dims oversubscribed-cores tiny-operators validation-in-loop worker-restart
 gradient-sync unused-parameters small-buckets communication-bound costly-kind costly-place
-unexplained-time
+unexplained-time recomputed-activations exposed-copies fp8-products
 """.split())
 
 
