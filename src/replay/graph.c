@@ -115,6 +115,7 @@ bool ss_replay_edge_shorten(struct ss_graph *graph, const struct ss_edge *edge,
 uint32_t ss_build_task(struct ss_build *build, struct ss_task task)
 {
 	struct ss_graph *graph = build->graph;
+	struct ss_task_range *range = &graph->of_kind[task.kind];
 	uint32_t name = task.row != SS_NO_ROW ? graph_name_of_row(build, task.row) : 0;
 
 	/* one more: where the edges of the last one end */
@@ -125,8 +126,11 @@ uint32_t ss_build_task(struct ss_build *build, struct ss_task task)
 		return SS_NO_TASK;
 	}
 	build->failed |= !ss_replay_graph_name_task(graph, graph->task_count, name);
-	graph->tasks[graph->task_count] = task;
-	return graph->task_count++;
+	if (!range->to)
+		range->from = graph->task_count;
+	graph->tasks[graph->task_count++] = task;
+	range->to = graph->task_count;
+	return range->to - 1;
 }
 
 void ss_build_edge(struct ss_build *build, uint32_t to, struct ss_edge edge)

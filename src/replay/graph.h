@@ -112,6 +112,11 @@ struct ss_graph_comm {
 	uint32_t row, task;
 };
 
+/* Where the tasks of a kind are; others can lie between them. */
+struct ss_task_range {
+	uint32_t from, to;
+};
+
 struct ss_graph {
 	struct ss_memory *memory;
 	struct ss_task *tasks; /* one more than task_count: where the edges end */
@@ -132,6 +137,7 @@ struct ss_graph {
 	uint32_t comm_count, comm_capacity;
 	uint32_t main; /* track of the thread that runs the steps, or SS_NO_ROW */
 	uint32_t edges_of[SS_EDGE_KINDS];
+	struct ss_task_range of_kind[SS_TASK_KINDS]; /* while it is made from a trace */
 };
 
 /* The trace may go afterwards. */
@@ -186,6 +192,17 @@ const char *ss_task_name(enum ss_task_kind kind);
 static inline bool ss_task_on_device(enum ss_task_kind kind)
 {
 	return kind == SS_TASK_KERNEL || kind == SS_TASK_COPY || kind == SS_TASK_MEMSET;
+}
+
+/* Where the work of devices is. */
+static inline struct ss_task_range ss_replay_device_tasks(const struct ss_graph *graph)
+{
+	struct ss_task_range all = { graph->task_count, graph->task_count };
+
+	for (int kind = SS_TASK_KERNEL; kind <= SS_TASK_MEMSET; kind++)
+		if (graph->of_kind[kind].to && graph->of_kind[kind].from < all.from)
+			all.from = graph->of_kind[kind].from;
+	return all;
 }
 
 static inline int64_t ss_task_end(const struct ss_task *task)

@@ -37,9 +37,10 @@ static uint32_t result_waits_collect(const struct ss_rule_context *context,
 				     const struct ss_waits *waits, struct result_wait *out)
 {
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range tasks = graph->of_kind[SS_TASK_WAIT];
 	uint32_t count = 0, kept = 0;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t row;
 
@@ -75,9 +76,10 @@ static void result_wait_add_work(const struct ss_rule_context *context, struct r
 				 uint32_t count)
 {
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range tasks = ss_replay_device_tasks(graph);
 	const struct ss_slices *slices = &context->trace->slices;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t call = ss_task_on_device(task->kind) ? ss_slice_launch(slices, task->row)
 							      : SS_NO_ROW;
@@ -95,6 +97,7 @@ uint32_t *ss_result_waits_find(const struct ss_rule_context *context, const stru
 			       const struct ss_phases *phases)
 {
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range tasks = graph->of_kind[SS_TASK_WAIT];
 	uint32_t *results = SS_ARENA_NEW(context->scratch, uint32_t, (size_t)graph->step_count + 1);
 	int64_t *most_ns = SS_ARENA_NEW(context->scratch, int64_t, (size_t)graph->step_count + 1);
 	struct result_wait *all;
@@ -108,7 +111,7 @@ uint32_t *ss_result_waits_find(const struct ss_rule_context *context, const stru
 	}
 	if (phases->has[SS_PHASE_BACKWARD] || phases->has[SS_PHASE_OPTIMIZER] || !phases->has_ops)
 		return results;
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = tasks.from; i < tasks.to; i++)
 		count += graph->tasks[i].kind == SS_TASK_WAIT;
 	if (!SS_ALLOC(context->scratch, all, (size_t)count + 1))
 		return NULL;

@@ -54,8 +54,9 @@ void ss_removed_ranges_claim_device(struct ss_removed_ranges *ranges)
 void ss_rule_release_joins(struct ss_rule_context *context, const uint8_t *gone)
 {
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range joins = graph->of_kind[SS_TASK_JOIN];
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = joins.from; i < joins.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		bool any = false, all = true;
 

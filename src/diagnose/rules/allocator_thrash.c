@@ -81,8 +81,9 @@ static void thrash_claim(struct allocator_calls *thrash)
 {
 	struct ss_rule_context *context = thrash->context;
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range calls = graph->of_kind[SS_TASK_ALLOCATOR];
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = calls.from; i < calls.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		const char *name;
 
@@ -109,8 +110,9 @@ static void thrash_claim(struct allocator_calls *thrash)
 static bool thrash_goes_on(struct allocator_calls *thrash)
 {
 	const struct ss_graph *graph = thrash->context->graph;
+	struct ss_task_range calls = graph->of_kind[SS_TASK_ALLOCATOR];
 
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = calls.from; i < calls.to; i++)
 		if (thrash_is_call(thrash->context, i))
 			thrash->has_calls[graph->tasks[i].step] = true;
 	for (uint32_t i = 1; i < graph->step_count; i++)

@@ -79,6 +79,7 @@ SS_COMPARATOR(launch_compare_call, struct attention_launch, SS_ASCENDING(call) S
 static bool attention_sort_kernels(struct unfused_attention *attention)
 {
 	const struct ss_graph *graph = attention->context->graph;
+	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
 	const struct ss_trace *trace = attention->context->trace;
 
 	if (!SS_ALLOC(attention->context->scratch, attention->kernels,
@@ -86,7 +87,7 @@ static bool attention_sort_kernels(struct unfused_attention *attention)
 	    !SS_ALLOC(attention->context->scratch, attention->roles,
 		      (size_t)trace->names.count + 1))
 		return false;
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = kernels.from; i < kernels.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t call = task->kind == SS_TASK_KERNEL ? trace->slices.link[task->row]
 							     : SS_NO_ROW;

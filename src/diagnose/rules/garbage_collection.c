@@ -11,10 +11,11 @@
 static enum ss_status garbage_collection_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range tasks = graph->of_kind[SS_TASK_GC];
 	struct ss_code_places *sites;
 
 	SS_TRY(ss_code_places_make(&sites, context, err));
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
 		if (task->kind != SS_TASK_GC || task->step == SS_NO_STEP || !task->own_ns)

@@ -111,17 +111,18 @@ static enum ss_status large_logits_look(struct ss_rule_context *context, struct 
 {
 	struct large_logits logits = { .context = context };
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
 
 	SS_TRY(ss_facts_works(context->subject->facts, &logits.works, err));
 	logits.columns = logits_find_columns(&logits);
 	if (!(logits.columns > 0))
 		return SS_OK;
 	SS_TRY(ss_code_places_make(&logits.sites, context, err));
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = kernels.from; i < kernels.to; i++)
 		logits_measure(&logits, &graph->tasks[i]);
 	if (logits.least_bytes <= 0 || logits.least_bytes >= logits.moved_bytes)
 		return SS_OK;
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = kernels.from; i < kernels.to; i++)
 		logits_claim(&logits, i);
 	ss_code_places_report(logits.sites, UINT32_MAX,
 			      "%s moves all logits: {time} per step ({count} times)");

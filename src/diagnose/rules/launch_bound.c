@@ -101,13 +101,14 @@ static enum ss_status tiny_kernels_claim(struct tiny_kernels *rows, struct ss_ru
 {
 	const struct ss_kernel_name *names;
 	const struct ss_graph *graph = context->graph;
-	uint32_t from = 0;
+	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
+	uint32_t from = kernels.from;
 
 	*rows = (struct tiny_kernels){ 0 };
 	SS_TRY(ss_facts_kernel_names(context->subject->facts, &names, err));
 	if (!SS_ALLOC(context->scratch, rows->is_merged, (size_t)context->trace->device_from + 1))
 		return ss_fail_memory(err, "rows of small kernels");
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = kernels.from; i < kernels.to; i++) {
 		bool tiny = kernel_is_tiny(context, names, i);
 
 		if (!tiny || (i && (graph->tasks[i - 1].track != graph->tasks[i].track ||
@@ -116,7 +117,7 @@ static enum ss_status tiny_kernels_claim(struct tiny_kernels *rows, struct ss_ru
 			from = tiny ? i : i + 1;
 		}
 	}
-	tiny_kernels_merge(rows, context, from, graph->task_count);
+	tiny_kernels_merge(rows, context, from, kernels.to);
 	return SS_OK;
 }
 

@@ -87,9 +87,10 @@ static uint32_t exclusive_collect_kernels(const struct ss_graph *graph,
 					  const struct ss_trace *trace,
 					  struct exclusive_kernel *kernels, uint8_t *alone)
 {
+	struct ss_task_range range = graph->of_kind[SS_TASK_KERNEL];
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = range.from; i < range.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
 		if (task->kind != SS_TASK_KERNEL)
@@ -112,11 +113,12 @@ static uint8_t *exclusive_kernels_find(const struct ss_graph *graph, const struc
 {
 	uint8_t *alone = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
 	struct exclusive_kernel *kernels;
+	struct ss_task_range range = graph->of_kind[SS_TASK_KERNEL];
 	size_t bytes = sizeof(*kernels);
 	uint32_t count;
 	bool whole;
 
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = range.from; i < range.to; i++)
 		bytes += graph->tasks[i].kind == SS_TASK_KERNEL ? sizeof(*kernels) : 0;
 	kernels = ss_memory_resize(arena->memory, NULL, 0, bytes);
 	whole = alone && kernels;
@@ -275,6 +277,7 @@ static enum ss_status low_occupancy_look(struct ss_rule_context *context, struct
 	struct small_grids grids = { .context = context };
 	const struct ss_trace_info *info = &context->trace->info;
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
 
 	for (uint32_t i = info->device_count; i-- > 0;)
 		if (i == 0 || info->devices[i].id == context->digest->device) {
@@ -291,7 +294,7 @@ static enum ss_status low_occupancy_look(struct ss_rule_context *context, struct
 	grids.alone = exclusive_kernels_find(graph, context->trace, context->scratch);
 	if (!grids.alone)
 		return ss_fail_memory(err, "the kernels");
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = kernels.from; i < kernels.to; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
 			grid_check_kernel(&grids, i);
 	ss_code_places_sort(grids.sites);

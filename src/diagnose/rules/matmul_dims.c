@@ -183,6 +183,7 @@ static enum ss_status matmul_dims_look(struct ss_rule_context *context, struct s
 	struct ss_speedup speedup;
 	const struct ss_trace *trace = context->trace;
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
 
 	SS_TRY(ss_speedup_init(&speedup, context, err));
 	if (!speedup.has_cores)
@@ -194,7 +195,7 @@ static enum ss_status matmul_dims_look(struct ss_rule_context *context, struct s
 	    !SS_ALLOC(context->scratch, dims.slow, (size_t)trace->names.count + 1))
 		return ss_fail_memory(err, "the sizes of products");
 	matmul_measure_rate(&dims);
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = kernels.from; i < kernels.to; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
 			matmul_check_kernel(&dims, i);
 	if (dims.sites->count)

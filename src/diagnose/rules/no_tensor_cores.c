@@ -205,8 +205,9 @@ static void fp32_check_kernels(struct fp32_products *products,
 			       void (*look_at_one)(struct fp32_products *products, uint32_t number))
 {
 	const struct ss_graph *graph = products->context->graph;
+	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
 
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = kernels.from; i < kernels.to; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
 			look_at_one(products, i);
 }

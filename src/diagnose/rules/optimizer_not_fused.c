@@ -73,8 +73,9 @@ static bool optimizer_is_single(const struct optimizer_kernels *optimizer, uint3
 static void optimizer_count_kernels(struct optimizer_kernels *optimizer)
 {
 	const struct ss_graph *graph = optimizer->context->graph;
+	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = kernels.from; i < kernels.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
 		if (!optimizer_is_single(optimizer, i))
@@ -98,9 +99,10 @@ static bool optimizer_has_enough(const struct optimizer_kernels *optimizer)
 static void optimizer_claim_kernels(struct optimizer_kernels *optimizer)
 {
 	const struct ss_graph *graph = optimizer->context->graph;
+	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
 	uint32_t before = SS_NO_TASK;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = kernels.from; i < kernels.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		int64_t traffic_ns;
 

@@ -88,9 +88,10 @@ static int64_t pageable_pinned_ns(const struct pageable_copies *copies, uint32_t
 static bool pageable_find_habits(struct pageable_copies *copies)
 {
 	const struct ss_graph *graph = copies->context->graph;
+	struct ss_task_range tasks = graph->of_kind[SS_TASK_COPY];
 	const struct ss_slices *slices = &copies->context->trace->slices;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t place[2], known = copies->places.count, id;
 
@@ -118,9 +119,10 @@ static bool pageable_find_habits(struct pageable_copies *copies)
 static void pageable_claim_copies(struct pageable_copies *copies)
 {
 	const struct ss_graph *graph = copies->context->graph;
+	struct ss_task_range tasks = graph->of_kind[SS_TASK_COPY];
 	const struct ss_slices *slices = &copies->context->trace->slices;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t habit = copies->habit_of[i];
 		struct ss_copy_kind kind;
@@ -253,10 +255,11 @@ static enum ss_status pageable_find(struct pageable_copies *copies, struct ss_er
 	if (!pageable_find_habits(copies))
 		return ss_fail_memory(err, "the copies");
 	pageable_claim_copies(copies);
+	if (!copies->sites->count)
+		return SS_OK;
 	pageable_claim_calls(copies);
 	ss_code_places_sort(copies->sites);
-	if (copies->sites->count)
-		pageable_report(copies);
+	pageable_report(copies);
 	return SS_OK;
 }
 

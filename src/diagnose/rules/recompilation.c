@@ -42,9 +42,10 @@ static uint32_t compilation_outermost(const struct compilations *compiling, uint
 static void compilation_claim(struct compilations *compiling)
 {
 	struct ss_rule_context *context = compiling->context;
+	struct ss_task_range tasks = context->graph->of_kind[SS_TASK_COMPILE];
 	uint32_t before = SS_NO_ROW;
 
-	for (uint32_t i = 0; i < context->graph->task_count; i++) {
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		const struct ss_task *task = &context->graph->tasks[i];
 		uint32_t whole;
 
@@ -66,9 +67,10 @@ static void compilation_claim(struct compilations *compiling)
 static bool compilation_recurs(struct compilations *compiling)
 {
 	const struct ss_graph *graph = compiling->context->graph;
+	struct ss_task_range tasks = graph->of_kind[SS_TASK_COMPILE];
 	bool any = false;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		uint32_t step = graph->tasks[i].step;
 
 		if (!compilation_is_task(compiling, i))

@@ -297,9 +297,10 @@ static void sync_claim_operator(struct host_syncs *syncs, uint32_t row)
 static void sync_claim_copies(struct host_syncs *syncs)
 {
 	const struct ss_graph *graph = syncs->context->graph;
+	struct ss_task_range copies = graph->of_kind[SS_TASK_COPY];
 	const struct ss_slices *slices = &syncs->context->trace->slices;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = copies.from; i < copies.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t call = task->kind == SS_TASK_COPY ? ss_slice_launch(slices, task->row)
 							   : SS_NO_ROW;
@@ -317,8 +318,9 @@ static void sync_claim_copies(struct host_syncs *syncs)
 static void sync_count_steps(struct host_syncs *syncs)
 {
 	const struct ss_graph *graph = syncs->context->graph;
+	struct ss_task_range waits = graph->of_kind[SS_TASK_WAIT];
 
-	for (uint32_t i = 0; i < graph->task_count && !syncs->context->failed; i++) {
+	for (uint32_t i = waits.from; i < waits.to && !syncs->context->failed; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t row = sync_wait_of_task(syncs, task);
 		struct stall_tally *tally = row == SS_NO_ROW ? NULL
@@ -352,9 +354,10 @@ static bool sync_is_rare(const struct host_syncs *syncs, const struct stall_tall
 static void syncs_claim(struct host_syncs *syncs, uint8_t *claimed)
 {
 	const struct ss_graph *graph = syncs->context->graph;
+	struct ss_task_range waits = graph->of_kind[SS_TASK_WAIT];
 	const struct ss_trace *trace = syncs->context->trace;
 
-	for (uint32_t i = 0; i < graph->task_count && !syncs->context->failed; i++) {
+	for (uint32_t i = waits.from; i < waits.to && !syncs->context->failed; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		struct ss_claim claim = { .task = i, .releases = true };
 		struct stall_tally *tally;

@@ -213,9 +213,10 @@ static void undone_claim_copy(struct undone_copies *undone, const struct tensor_
 static void undone_claim_kernels(struct undone_copies *undone)
 {
 	const struct ss_graph *graph = undone->context->graph;
+	struct ss_task_range tasks = ss_replay_device_tasks(graph);
 	const struct ss_slices *slices = &undone->context->trace->slices;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t launch = ss_task_on_device(task->kind) ? slices->link[task->row]
 								: SS_NO_ROW;

@@ -195,9 +195,10 @@ static enum ss_status rest_add_gaps(struct unexplained_rest *rest, struct ss_err
 static void rest_note_blind(struct unexplained_rest *rest)
 {
 	const struct ss_graph *graph = rest->context->graph;
+	struct ss_task_range calls = graph->of_kind[SS_TASK_LAUNCH];
 	int64_t launches = 0;
 
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = calls.from; i < calls.to; i++)
 		launches += graph->tasks[i].kind == SS_TASK_LAUNCH;
 	if (!launches)
 		return;

@@ -140,12 +140,13 @@ static enum ss_status unfused_chain_look(struct ss_rule_context *context, struct
 {
 	struct unfused_chains chains = { .context = context };
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range tasks = ss_replay_device_tasks(graph);
 	struct chain_link next;
 	enum chain_step step;
 
 	SS_TRY(ss_facts_works(context->subject->facts, &chains.works, err));
 	SS_TRY(ss_code_places_make(&chains.sites, context, err));
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		if (!ss_task_on_device(graph->tasks[i].kind))
 			continue;
 		step = graph->tasks[i].step == SS_NO_STEP ? CHAIN_ENDS

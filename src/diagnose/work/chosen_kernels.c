@@ -100,6 +100,7 @@ enum ss_status ss_chosen_kernels_look(struct ss_rule_context *context,
 {
 	struct kernel_search search = { .context = context, .choice = choice };
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
 
 	*claimed = false;
 	if (choice->by_work)
@@ -107,7 +108,7 @@ enum ss_status ss_chosen_kernels_look(struct ss_rule_context *context,
 	if (!kernels_choose(&search))
 		return SS_OK;
 	SS_TRY(ss_code_places_make(&search.sites, context, err));
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = kernels.from; i < kernels.to; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
 			kernel_claim(&search, i);
 	*claimed = search.sites->count > 0;

@@ -132,6 +132,7 @@ enum ss_status ss_slow_work_look(struct ss_rule_context *context,
 {
 	struct slow_search search = { .context = context, .kind = kind, .worst = SS_NO_ROW };
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
 	const struct ss_works *works;
 
 	*worst = SS_NO_ROW;
@@ -143,7 +144,7 @@ enum ss_status ss_slow_work_look(struct ss_rule_context *context,
 	if (kind->is_all && !search.reachable.is_published)
 		return SS_OK;
 	SS_TRY(ss_code_places_make(&search.sites, context, err));
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = kernels.from; i < kernels.to; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
 			slow_check_kernel(&search, i);
 	if (search.sites->count)

@@ -35,9 +35,10 @@ static void utilization_note_known(struct ss_rule_context *context, const struct
 				   int64_t known_ns, double possible)
 {
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
 	int64_t kernels_ns = 0;
 
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = kernels.from; i < kernels.to; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
 			ss_ns_add(&kernels_ns, graph->tasks[i].own_ns);
 	ss_rule_add_figure(context, MODEL_FLOPS, flops->all - flops->again);
