@@ -49,6 +49,14 @@ static inline bool ss_bitmap_has(const struct ss_bitmap *set, uint32_t row)
 	return row < set->row_count && (set->bits[row / 64] >> (row % 64) & 1);
 }
 
+/* How many before a row are in it; the row may be the one behind the last. */
+static inline uint32_t ss_bitmap_before(const struct ss_bitmap *set, uint32_t row)
+{
+	uint64_t bit = UINT64_C(1) << (row % 64);
+
+	return set->before[row / 64] + ss_bit_count(set->bits[row / 64] & (bit - 1));
+}
+
 /* The number of a row among those in the set, or UINT32_MAX if it is not in it. */
 static inline uint32_t ss_bitmap_find(const struct ss_bitmap *set, uint32_t row)
 {

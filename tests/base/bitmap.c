@@ -23,9 +23,12 @@ static void numbers_are_in_the_order_of_rows(void **state)
 			if (row % 7 == 0 || row % 64 == 63)
 				ss_bitmap_add(&set, row);
 		ss_bitmap_finish(&set);
-		for (uint32_t row = 0; row < sizes[i]; row++)
+		for (uint32_t row = 0; row < sizes[i]; row++) {
+			assert_int_equal(ss_bitmap_before(&set, row), count);
 			assert_int_equal(ss_bitmap_find(&set, row),
 					 row % 7 == 0 || row % 64 == 63 ? count++ : UINT32_MAX);
+		}
+		assert_int_equal(ss_bitmap_before(&set, sizes[i]), count);
 		assert_int_equal(set.count, count);
 		assert_int_equal(ss_bitmap_find(&set, sizes[i]), UINT32_MAX);
 		assert_int_equal(ss_bitmap_find(&set, UINT32_MAX), UINT32_MAX);

@@ -333,7 +333,7 @@ static void training_mark_caller(struct training_marker *marker, uint32_t row)
 		return;
 	caller = main_thread_row_before(marker, trace->slices.start_ns[row]);
 	if (caller != SS_NO_ROW)
-		marker->training->marks[caller + 1] = 1;
+		ss_bitmap_add(&marker->training->marks, caller);
 }
 
 static uint8_t training_flags_of(struct training_marker *marker, uint32_t name)
@@ -364,30 +364,28 @@ static void training_mark_row(struct training_marker *marker, uint32_t row)
 
 	if (kind == SS_KIND_PYTHON) {
 		if (flags & NAME_TRAINS)
-			training->marks[row + 1] = 1;
+			ss_bitmap_add(&training->marks, row);
 		return;
 	}
 	if (phase == SS_PHASE_OPTIMIZER || phase == SS_PHASE_BACKWARD ||
 	    marker->places->backward[row]) {
-		training->marks[row + 1] = 1;
+		ss_bitmap_add(&training->marks, row);
 		if (phase != SS_PHASE_OPTIMIZER)
 			training_mark_caller(marker, row);
 	}
 	if (kind != SS_KIND_OP)
 		return;
 	if (slices->link[row] < training->row_count) /* the forward operator of this backward */
-		training->marks[slices->link[row] + 1] = 1;
+		ss_bitmap_add(&training->marks, slices->link[row]);
 	if (flags & NAME_COMPUTES)
-		training->computes[row + 1] = 1;
+		ss_bitmap_add(&training->computes, row);
 }
 
-/* Marks rows, then turns both columns into counts of the rows before each one. */
 static void training_mark_rows(struct training_marker *marker)
 {
 	struct ss_training *training = marker->training;
 	const struct ss_trace *trace = training->trace;
 	const struct ss_slices *slices = &trace->slices;
-	uint32_t marks = 0, computes = 0;
 
 	for (uint32_t row = 0; row < training->row_count && !training->has_links; row++)
 		training->has_links = slices->kind[row] == SS_KIND_OP &&
@@ -397,23 +395,17 @@ static void training_mark_rows(struct training_marker *marker)
 		training_mark_row(marker, row);
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
 		if (ss_kind_is_kernel(slices->kind[row]) && slices->link[row] < training->row_count)
-			training->computes[slices->link[row] + 1] = 1;
-	for (uint32_t row = 0; row <= training->row_count; row++) {
-		marks += training->marks[row];
-		training->marks[row] = marks;
-		computes += training->computes[row];
-		training->computes[row] = computes;
-	}
+			ss_bitmap_add(&training->computes, slices->link[row]);
+	ss_bitmap_finish(&training->marks);
+	ss_bitmap_finish(&training->computes);
 }
 
 void ss_training_release(struct ss_training *training)
 {
-	size_t bytes = ((size_t)training->row_count + 1) * sizeof(uint32_t);
-
 	if (!training->memory)
 		return;
-	ss_memory_free(training->memory, training->marks, bytes);
-	ss_memory_free(training->memory, training->computes, bytes);
+	ss_bitmap_release(&training->marks);
+	ss_bitmap_release(&training->computes);
 	*training = (struct ss_training){ 0 };
 }
 
@@ -425,16 +417,14 @@ enum ss_status ss_training_init(struct ss_training *training, const struct ss_ph
 					  .phases = phases,
 					  .places = places };
 	const struct ss_trace *trace = phases->trace;
-	size_t bytes = ((size_t)phases->row_count + 1) * sizeof(uint32_t);
 	SS_SCRATCH(scratch, memory);
 
 	*training = (struct ss_training){ .trace = trace,
 					  .memory = memory,
 					  .row_count = phases->row_count };
 	marker.names = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
-	training->marks = ss_memory_zeroed(memory, bytes);
-	training->computes = ss_memory_zeroed(memory, bytes);
-	if (marker.names && training->marks && training->computes) {
+	if (marker.names && ss_bitmap_init(&training->marks, training->row_count, memory) &&
+	    ss_bitmap_init(&training->computes, training->row_count, memory)) {
 		training_mark_rows(&marker);
 		return SS_OK;
 	}

@@ -13,8 +13,9 @@
 #ifndef SS_ANALYZE_HOST_STEP_PHASE_H
 #define SS_ANALYZE_HOST_STEP_PHASE_H
 
-#include "trace/trace.h"
 #include "analyze/host/places.h"
+#include "base/bitmap.h"
+#include "trace/trace.h"
 
 enum ss_phase {
 	SS_PHASE_INPUT,
@@ -68,11 +69,11 @@ bool ss_phases_share_host(const struct ss_phases *phases, const struct ss_cover 
 struct ss_training {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;
-	uint32_t row_count; /* of host rows */
-	uint32_t *marks;    /* per host row and one more: how many before it are training */
-	uint32_t *computes; /* likewise: how many launch a kernel or, without a device, compute */
-	bool trains;        /* backward is recorded */
-	bool has_links;     /* forward operators are known by their backward */
+	uint32_t row_count;        /* of host rows */
+	struct ss_bitmap marks;    /* host rows that are training */
+	struct ss_bitmap computes; /* those that launch a kernel or, without a device, compute */
+	bool trains;               /* backward is recorded */
+	bool has_links;            /* forward operators are known by their backward */
 };
 
 SS_MUST_USE
@@ -87,13 +88,14 @@ bool ss_training_is_heavy(const char *op);
 /* Rows [from, to) of one thread. */
 static inline bool ss_training_in(const struct ss_training *training, uint32_t from, uint32_t to)
 {
-	return training->marks[to] > training->marks[from];
+	return ss_bitmap_before(&training->marks, to) > ss_bitmap_before(&training->marks, from);
 }
 
 static inline uint32_t ss_training_computes(const struct ss_training *training, uint32_t from,
 					    uint32_t to)
 {
-	return training->computes[to] - training->computes[from];
+	return ss_bitmap_before(&training->computes, to) -
+	       ss_bitmap_before(&training->computes, from);
 }
 
 #endif
