@@ -21,6 +21,15 @@ uint32_t ss_cpu_row_last(const struct ss_trace *trace, uint32_t row);
 /* Calls can be nested: the outermost one is the task of the graph. */
 uint32_t ss_cpu_outer_call(const struct ss_trace *trace, uint32_t row);
 
+/* Whether any event has one of these flags (enum ss_name_flag): else no row needs to be visited. */
+static inline bool ss_cpu_has_name(const struct ss_trace *trace, uint32_t flags)
+{
+	for (uint32_t i = 0; i < trace->names.count; i++)
+		if (trace->name_flags[i] & flags)
+			return true;
+	return false;
+}
+
 /* Ranges and functions: rows with a name from the program. */
 static inline bool ss_cpu_row_is_named(const struct ss_trace *trace, uint32_t row)
 {

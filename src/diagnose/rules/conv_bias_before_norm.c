@@ -15,10 +15,13 @@
 /* Operands of aten::conv2d and its like: input, weight, bias. */
 #define BIAS 2
 
+enum conv_role { IS_OTHER, IS_BATCH_NORM, IS_CONV };
+
 struct biased_convs {
 	struct ss_rule_context *context;
 	const struct ss_ops *ops;
 	uint8_t *biased;  /* per record of op_args: 1 it has a bias, 2 it has none */
+	uint8_t *roles;   /* per name: enum conv_role */
 	uint32_t *before; /* per track: the convolution just before on the outermost level */
 	int64_t count;
 	uint32_t first;
@@ -51,23 +54,31 @@ static bool conv_has_bias(struct biased_convs *convs, uint32_t row)
 static void conv_check_operator(struct biased_convs *convs, uint32_t row)
 {
 	const struct ss_trace *trace = convs->context->trace;
-	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
+	uint8_t role = convs->roles[trace->slices.name[row]];
 	uint32_t *before = &convs->before[trace->slices.track[row]];
 
-	if (strcmp(name, "aten::batch_norm") == 0 && *before && conv_has_bias(convs, *before - 1)) {
+	if (role == IS_BATCH_NORM && *before && conv_has_bias(convs, *before - 1)) {
 		if (!convs->count++)
 			convs->first = *before - 1;
 	}
-	*before = name_is_conv(name) ? row + 1 : 0;
+	*before = role == IS_CONV ? row + 1 : 0;
 }
 
-/* Most files have no batch norm: then the rows need not be searched. */
-static bool trace_has_batch_norm(const struct ss_trace *trace)
+/* Whether there is batch norm. Most files have none: then the rows need not be searched. */
+static bool convs_read_names(struct biased_convs *convs)
 {
-	for (uint32_t i = 0; i < trace->names.count; i++)
-		if (strcmp(ss_strings_text(&trace->names, i), "aten::batch_norm") == 0)
-			return true;
-	return false;
+	const struct ss_strings *names = &convs->context->trace->names;
+	bool any = false;
+
+	for (uint32_t i = 0; i < names->count; i++) {
+		const char *name = ss_strings_text(names, i);
+
+		convs->roles[i] = strcmp(name, "aten::batch_norm") == 0 ? IS_BATCH_NORM
+				  : name_is_conv(name)                  ? IS_CONV
+									: IS_OTHER;
+		any |= convs->roles[i] == IS_BATCH_NORM;
+	}
+	return any;
 }
 
 static enum ss_status conv_bias_look(struct ss_rule_context *context, struct ss_error *err)
@@ -76,7 +87,9 @@ static enum ss_status conv_bias_look(struct ss_rule_context *context, struct ss_
 	struct biased_convs convs = { .context = context };
 	const struct ss_phases *phases;
 
-	if (!trace_has_batch_norm(trace))
+	if (!SS_ALLOC(context->scratch, convs.roles, (size_t)trace->names.count + 1))
+		return ss_fail_memory(err, "the convolutions");
+	if (!convs_read_names(&convs))
 		return SS_OK;
 	SS_TRY(ss_facts_phases(context->subject->facts, &phases, err));
 	if (!phases->has[SS_PHASE_BACKWARD])

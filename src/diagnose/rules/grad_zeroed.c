@@ -9,6 +9,7 @@
 
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/cpu_rows.h"
 
 /* What a loop over the parameters takes that only drops references. */
 #define KEEP_NS 20000
@@ -83,9 +84,10 @@ static void zero_grad_claim_host(struct zeroed_grads *zeros)
 static void zero_grad_claim_device(struct zeroed_grads *zeros)
 {
 	const struct ss_graph *graph = zeros->context->graph;
+	struct ss_task_range tasks = ss_replay_device_tasks(graph);
 	const struct ss_trace *trace = zeros->context->trace;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t call = ss_task_on_device((enum ss_task_kind)task->kind)
 					? trace->slices.link[task->row]
@@ -100,11 +102,14 @@ static enum ss_status grad_zeroed_look(struct ss_rule_context *context, struct s
 {
 	struct zeroed_grads zeros = { .context = context };
 
+	if (!ss_cpu_has_name(context->trace, SS_NAME_ZERO_GRAD))
+		return SS_OK;
 	SS_TRY(ss_code_places_make(&zeros.sites, context, err));
 	if (!SS_ALLOC(context->scratch, zeros.inside, (size_t)context->trace->device_from + 1))
 		return ss_fail_memory(err, "the gradients");
 	zero_grad_claim_host(&zeros);
-	zero_grad_claim_device(&zeros);
+	if (zeros.sites->count)
+		zero_grad_claim_device(&zeros);
 	ss_code_places_report(zeros.sites, UINT32_MAX,
 			      "%s writes zeros: {time} of host time per step");
 	if (zeros.sites->count)

@@ -110,8 +110,9 @@ static void input_count_calls(struct input_stall *input)
 {
 	const struct ss_trace *trace = input->context->trace;
 	int64_t fastest_ns = INT64_MAX;
+	bool any = ss_cpu_has_name(trace, SS_NAME_DATALOADER);
 
-	for (uint32_t row = 0; row < trace->device_from; row++) {
+	for (uint32_t row = 0; any && row < trace->device_from; row++) {
 		int64_t dur_ns = trace->slices.dur_ns[row];
 
 		if (!input_is_loader_call(input, row))

@@ -34,28 +34,33 @@ struct indexing_loop {
 /* With find_unused_parameters DDP reads one element of its map for each gradient it copies. */
 #define REDUCER "torch.distributed.ddp.reducer::"
 
-enum index_use { TAKES_ELEMENT = 1, TAKES_NONE, IS_REDUCER };
+enum index_use { TAKES_NONE, TAKES_ELEMENT, IS_REDUCER };
 
 struct indexing_loops {
 	struct ss_rule_context *context;
 	const struct ss_ops *ops;
-	uint8_t *indexes;    /* per name: enum index_use; 0: not looked at */
+	uint8_t *indexes;    /* per name: enum index_use */
 	uint32_t *rows;      /* the index operators of one loop */
 	int64_t *lengths_ns; /* of its turns, sorted */
 	uint32_t row_capacity, length_capacity;
 	struct ss_code_places *sites;
 };
 
-static uint8_t loop_index_use(struct indexing_loops *loops, uint32_t name)
+/* Whether any name takes elements. */
+static bool loops_read_names(struct indexing_loops *loops)
 {
-	if (!loops->indexes[name]) {
-		const char *text = ss_strings_text(&loops->context->trace->names, name);
+	const struct ss_strings *names = &loops->context->trace->names;
+	bool any = false;
 
-		loops->indexes[name] = strcmp(text, "aten::select") == 0         ? TAKES_ELEMENT
-				       : strncmp(text, REDUCER, strlen(REDUCER)) ? TAKES_NONE
-										 : IS_REDUCER;
+	for (uint32_t i = 0; i < names->count; i++) {
+		const char *text = ss_strings_text(names, i);
+
+		loops->indexes[i] = strcmp(text, "aten::select") == 0         ? TAKES_ELEMENT
+				    : strncmp(text, REDUCER, strlen(REDUCER)) ? TAKES_NONE
+									      : IS_REDUCER;
+		any |= loops->indexes[i] == TAKES_ELEMENT;
 	}
-	return loops->indexes[name];
+	return any;
 }
 
 /* From one index operator to the next; the last turn is its operator alone. */
@@ -131,7 +136,7 @@ static void loops_find(struct indexing_loops *loops)
 			loop_close(loops, &loop);
 			loop = (struct indexing_loop){ 0 };
 		}
-		index = loop_index_use(loops, slices->name[row]);
+		index = loops->indexes[slices->name[row]];
 		if (index == IS_REDUCER)
 			loop = (struct indexing_loop){ 0 };
 		if (index != TAKES_ELEMENT) {
@@ -158,6 +163,8 @@ static enum ss_status loop_indexing_look(struct ss_rule_context *context, struct
 	SS_TRY(ss_code_places_make(&loops.sites, context, err));
 	if (!SS_ALLOC(context->scratch, loops.indexes, (size_t)context->trace->names.count + 1))
 		return ss_fail_memory(err, "the loops");
+	if (!loops_read_names(&loops))
+		return SS_OK;
 	loops_find(&loops);
 	ss_code_places_report(loops.sites, UINT32_MAX,
 			      "%s repeats in a loop: {time} of host time per step");

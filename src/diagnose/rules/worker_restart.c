@@ -230,7 +230,7 @@ static enum ss_status worker_restart_look(struct ss_rule_context *context, struc
 	const struct ss_trace *trace = finder.trace;
 	int64_t ready_ns;
 
-	if (context->graph->main == SS_NO_ROW)
+	if (context->graph->main == SS_NO_ROW || !ss_cpu_has_name(trace, SS_NAME_DATALOADER))
 		return SS_OK;
 	SS_TRY(ss_code_places_make(&finder.sites, context, err));
 	SS_TRY(ss_facts_phases(context->subject->facts, &finder.phases, err));
