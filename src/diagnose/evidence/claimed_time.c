@@ -102,15 +102,34 @@ static int64_t unclaimed_idle_ns(const struct ss_rule_context *context,
 			   : ss_cover_length(&gaps) - ss_cover_common(&gaps, &unclaimed->taken);
 }
 
-/* Brings the places up to date with the claims. */
-static enum ss_status unclaimed_measure(struct ss_rule_context *context, int64_t least_ns,
-					struct ss_unclaimed *unclaimed, bool *is_enough,
-					struct ss_error *err)
+static struct ss_found_taken last_taken_of(const struct ss_rank_findings *findings)
+{
+	return findings->taken_count ? findings->taken[findings->taken_count - 1]
+				     : (struct ss_found_taken){ 0 };
+}
+
+/* Whether no rule has claimed more since: a claim extends the last stretch, or adds one. */
+static bool unclaimed_is_current(const struct ss_unclaimed *unclaimed,
+				 const struct ss_rank_findings *findings)
+{
+	struct ss_found_taken last = last_taken_of(findings);
+
+	return unclaimed->options.steps && unclaimed->claim_count == findings->claim_count &&
+	       unclaimed->taken_count == findings->taken_count &&
+	       unclaimed->last_taken.start_ns == last.start_ns &&
+	       unclaimed->last_taken.end_ns == last.end_ns;
+}
+
+/* Finds what is left of the steps when the claims are taken off. */
+static enum ss_status unclaimed_update(struct ss_rule_context *context,
+				       struct ss_unclaimed *unclaimed, struct ss_error *err)
 {
 	struct ss_attribution_options *options = &unclaimed->options;
+	const struct ss_rank_findings *findings = context->findings;
 	bool on_device = context->digest->device >= 0;
-	int64_t left_ns;
 
+	if (unclaimed_is_current(unclaimed, findings))
+		return SS_OK;
 	ss_cover_release(&unclaimed->taken);
 	options->steps = context->steps;
 	options->taken = &unclaimed->taken;
@@ -120,18 +139,34 @@ static enum ss_status unclaimed_measure(struct ss_rule_context *context, int64_t
 	if (!ss_rule_claimed_time(context, on_device ? SS_NO_ROW : context->graph->main,
 				  options->idle, &unclaimed->taken))
 		return ss_fail_memory(err, "places of the step");
-	left_ns = on_device ? unclaimed_idle_ns(context, unclaimed)
-			    : ss_cover_length(context->steps) -
-				      ss_cover_common(context->steps, &unclaimed->taken);
-	if (left_ns < 0)
+	unclaimed->left_ns = on_device ? unclaimed_idle_ns(context, unclaimed)
+				       : ss_cover_length(context->steps) -
+						 ss_cover_common(context->steps, &unclaimed->taken);
+	if (unclaimed->left_ns < 0)
 		return ss_fail_memory(err, "places of the step");
-	*is_enough = left_ns >= least_ns;
-	if (!*is_enough)
+	/* claimed_time has put the stretches in order */
+	unclaimed->claim_count = findings->claim_count;
+	unclaimed->taken_count = findings->taken_count;
+	unclaimed->last_taken = last_taken_of(findings);
+	unclaimed->is_measured = false;
+	return SS_OK;
+}
+
+/* Brings the places up to date with the claims. */
+static enum ss_status unclaimed_measure(struct ss_rule_context *context, int64_t least_ns,
+					struct ss_unclaimed *unclaimed, bool *is_enough,
+					struct ss_error *err)
+{
+	SS_TRY(unclaimed_update(context, unclaimed, err));
+	*is_enough = unclaimed->left_ns >= least_ns;
+	if (!*is_enough || unclaimed->is_measured)
 		return SS_OK;
 	if (!unclaimed->attribution.memory)
-		return ss_attribution_make(&unclaimed->attribution, context->subject->facts,
-					   options, context->memory, err);
-	ss_attribution_measure(&unclaimed->attribution, options->taken);
+		SS_TRY(ss_attribution_make(&unclaimed->attribution, context->subject->facts,
+					   &unclaimed->options, context->memory, err));
+	else
+		ss_attribution_measure(&unclaimed->attribution, unclaimed->options.taken);
+	unclaimed->is_measured = true;
 	return SS_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "analyze/time/idle.h"
 #include "attribute/attribute.h"
+#include "diagnose/rank_findings.h"
 #include "diagnose/rule.h"
 
 /*
@@ -23,6 +24,11 @@ struct ss_unclaimed {
 	struct ss_attribution attribution;
 	struct ss_attribution_options options;
 	struct ss_cover taken;
+	int64_t left_ns; /* idle time of the device that nobody claims; without one, of the steps */
+	/* what was claimed when this was found */
+	uint32_t claim_count, taken_count;
+	struct ss_found_taken last_taken;
+	bool is_measured; /* the places as well */
 };
 
 /*

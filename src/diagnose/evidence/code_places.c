@@ -40,30 +40,42 @@ enum ss_status ss_code_places_make(struct ss_code_places **sites, struct ss_rule
 	return SS_OK;
 }
 
+/* The place of a key, old or new; NULL: no memory. */
+static struct ss_code_place *code_place_of(struct ss_code_places *sites,
+					   const struct code_place_key *key, uint32_t row)
+{
+	uint32_t id = ss_records_add(&sites->keys, key);
+
+	if (id == SS_NO_ID || !SS_GROW(sites->context->memory, sites->items, sites->capacity, id)) {
+		sites->context->failed = true;
+		return NULL;
+	}
+	if (id == sites->count) {
+		sites->items[id] = (struct ss_code_place){
+			.name = key->name, .line = key->line, .row = row, .id = id
+		};
+		sites->count++;
+	}
+	return &sites->items[id];
+}
+
 uint32_t ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
 			    int64_t weight_ns)
 {
 	struct code_place_key key = { .name = name };
-	struct ss_code_place *site;
-	uint32_t id;
+	uint32_t *recent_1 = &sites->recent_1[name % SS_CODE_PLACES_RECENT];
+	struct ss_code_place *site = *recent_1 ? &sites->items[*recent_1 - 1] : NULL;
 
 	if (row < sites->places->row_count)
 		key.line = sites->places->line[row];
-	id = ss_records_add(&sites->keys, &key);
-	if (id == SS_NO_ID || !SS_GROW(sites->context->memory, sites->items, sites->capacity, id)) {
-		sites->context->failed = true;
+	if (!site || site->name != name || site->line != key.line)
+		site = code_place_of(sites, &key, row);
+	if (!site)
 		return SS_NO_ID;
-	}
-	site = &sites->items[id];
-	if (id == sites->count) {
-		*site = (struct ss_code_place){
-			.name = name, .line = key.line, .row = row, .id = id
-		};
-		sites->count++;
-	}
+	*recent_1 = site->id + 1;
 	site->count++;
 	site->weight_ns = ss_ns_sum(site->weight_ns, weight_ns);
-	return id;
+	return site->id;
 }
 
 SS_COMPARATOR(code_place_compare_weight, struct ss_code_place,

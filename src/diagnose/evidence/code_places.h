@@ -16,11 +16,15 @@ struct ss_code_place {
 	int64_t count, weight_ns;
 };
 
+/* Places by their names: those that were added last. */
+#define SS_CODE_PLACES_RECENT 32
+
 struct ss_code_places {
 	struct ss_rule_context *context;
 	struct ss_code_places *next; /* of the same rule */
 	const struct ss_places *places;
 	struct ss_records keys;
+	uint32_t recent_1[SS_CODE_PLACES_RECENT]; /* number + 1; 0: none */
 	struct ss_code_place *items;
 	uint32_t count, capacity;
 };
