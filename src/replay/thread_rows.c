@@ -23,6 +23,15 @@ static enum ss_task_kind call_point_kind(uint32_t flags, bool launches)
 	return SS_NO_POINT;
 }
 
+/* Names of rows that can have a meaning of their own, beside calls. */
+#define POINT_NAMES (SS_NAME_DATALOADER | SS_NAME_GC | SS_NAME_COMM_RANGE | SS_NAME_COMPILE)
+
+static bool row_can_be_point(const struct ss_trace *trace, uint32_t row)
+{
+	return ss_kind_is_call(trace->slices.kind[row]) ||
+	       (ss_slice_flags(trace, row) & POINT_NAMES);
+}
+
 static enum ss_task_kind row_point_kind(const struct ss_build *build, uint32_t row)
 {
 	const struct ss_trace *trace = build->trace;
@@ -51,7 +60,7 @@ bool ss_build_find_points(struct ss_points *out, struct ss_build *build)
 	uint32_t points = 0, tops = 0, track = 0;
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		points += row_point_kind(build, row) != SS_NO_POINT;
+		points += row_can_be_point(trace, row);
 		tops += trace->slices.parent[row] == SS_NO_ROW;
 	}
 	if (!SS_ALLOC(scratch, out->items, (size_t)points + 1) ||
@@ -60,7 +69,8 @@ bool ss_build_find_points(struct ss_points *out, struct ss_build *build)
 	    !SS_ALLOC(scratch, out->top_from, (size_t)trace->track_count + 1))
 		return false;
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		enum ss_task_kind kind = row_point_kind(build, row);
+		enum ss_task_kind kind = row_can_be_point(trace, row) ? row_point_kind(build, row)
+								      : SS_NO_POINT;
 
 		for (; track < trace->slices.track[row]; track++) {
 			out->from[track + 1] = out->count;

@@ -71,13 +71,33 @@ struct thread_walk {
 	struct threads *threads;
 	uint32_t track;
 	int64_t now_ns;
-	uint32_t last;     /* task */
-	uint32_t next_row; /* that the work leads to */
-	uint32_t border;   /* the next start or end of a step on the main thread */
-	uint32_t split;    /* the next start of a burst */
+	uint32_t last;                    /* task */
+	uint32_t next_row;                /* that the work leads to */
+	int64_t step_from_ns, step_to_ns; /* the range of the step that was found last */
+	uint16_t step;
+	uint32_t border; /* the next start or end of a step on the main thread */
+	uint32_t split;  /* the next start of a burst */
 	struct open_range open[DEPTH_MAX];
 	uint32_t depth;
 };
+
+/* The step of the moment; most tasks are in that of the one before. */
+static uint16_t walk_step(struct thread_walk *walk)
+{
+	const struct ss_build *build = walk->threads->build;
+	const struct ss_step *step;
+
+	if (walk->now_ns >= walk->step_from_ns && walk->now_ns < walk->step_to_ns)
+		return walk->step;
+	walk->step = ss_build_step(build, walk->now_ns);
+	walk->step_from_ns = walk->step_to_ns = 0;
+	if (walk->step != SS_NO_STEP) {
+		step = &build->trace->steps.items[build->step_items[walk->step]];
+		walk->step_from_ns = step->host_start_ns;
+		walk->step_to_ns = step->host_end_ns;
+	}
+	return walk->step;
+}
 
 static uint32_t emit_task(struct thread_walk *walk, enum ss_task_kind kind, uint32_t row,
 			  int64_t end_ns)
@@ -88,7 +108,7 @@ static uint32_t emit_task(struct thread_walk *walk, enum ss_task_kind kind, uint
 						     .own_ns = end_ns - walk->now_ns,
 						     .row = row,
 						     .track = walk->track,
-						     .step = ss_build_step(build, walk->now_ns),
+						     .step = walk_step(walk),
 						     .kind = (uint8_t)kind,
 						     .phase = row < build->phases->row_count
 								      ? build->phases->phase[row]

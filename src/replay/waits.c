@@ -54,7 +54,7 @@ struct waiting {
 	uint32_t *calls; /* tasks of threads that are calls or returns, by start */
 	uint32_t call_count;
 	uint32_t *first;  /* per task of a thread: first device task that it launched */
-	uint32_t *next;   /* per device task: the next of the same call */
+	uint32_t *next;   /* per device task, from host_tasks on: the next of the same call */
 	uint32_t *last;   /* per track: device task that was launched last */
 	uint32_t *recent; /* tracks, the one that was launched on last at the end */
 	uint32_t recent_count;
@@ -62,13 +62,18 @@ struct waiting {
 	uint32_t device_count;
 	uint32_t *compute;    /* per track of a thread: last work that is no collective */
 	uint32_t *kernel;     /* per track of a thread: last kernel that is no collective */
-	uint32_t *number;     /* per device task: how many were launched before */
+	uint32_t *number;     /* likewise: how many were launched before */
 	uint32_t *wait_calls; /* per stream: calls that make its next work wait for collectives */
 	uint32_t *wait_called_at; /* per stream: tasks launched before the last of them */
 	uint32_t launched;        /* so far */
 	uint8_t *is_wait_call;    /* per task of a thread: such a call */
 	struct comm_tracks comms; /* of collectives, in the order of their first */
 };
+
+static uint32_t number_of(const struct waiting *waits, uint32_t task)
+{
+	return waits->number[task - waits->build->host_tasks];
+}
 
 static int64_t end_of_task(const struct waiting *waits, uint32_t task)
 {
@@ -240,7 +245,7 @@ static void explain_queue(struct waiting *waits, uint32_t task)
 
 		if (end_ns - end_of_task(waits, from) > RETURN_NS)
 			return;
-		if (waits->number[from] + QUEUE_MIN > waits->number[own])
+		if (number_of(waits, from) + QUEUE_MIN > number_of(waits, own))
 			continue;
 		shorten_call(waits, task - 1);
 		ss_build_edge(waits->build, task,
@@ -296,7 +301,7 @@ static uint32_t last_done_collective(const struct waiting *waits, uint32_t track
 	for (int i = 0; i < ROWS_MAX && at >= waits->build->host_tasks && at != SS_NO_TASK &&
 			tasks[at].track == track;
 	     i++, at--)
-		if (tasks[at].kind == SS_TASK_TRANSFER && waits->number[at] < number &&
+		if (tasks[at].kind == SS_TASK_TRANSFER && number_of(waits, at) < number &&
 		    end_of_task(waits, at) <= moment_ns)
 			return at;
 	return SS_NO_TASK;
@@ -322,7 +327,7 @@ static void explain_held_work(struct waiting *waits, uint32_t task)
 
 		if (from == SS_NO_TASK)
 			continue;
-		for (; at > 0 && waits->number[done[at - 1]] < waits->number[from]; at--)
+		for (; at > 0 && number_of(waits, done[at - 1]) < number_of(waits, from); at--)
 			done[at] = done[at - 1];
 		done[at] = from;
 		count++;
@@ -340,8 +345,9 @@ static bool can_delay(const struct waiting *waits, uint32_t from, uint32_t task)
 	if (tasks[from].track == tasks[task].track ||
 	    tracks[tasks[from].track].pid != tracks[tasks[task].track].pid)
 		return false;
-	return waits->number[from] == SS_NO_TASK ? tasks[from].start_ns < tasks[task].start_ns
-						 : waits->number[from] < waits->number[task];
+	return number_of(waits, from) == SS_NO_TASK
+		       ? tasks[from].start_ns < tasks[task].start_ns
+		       : number_of(waits, from) < number_of(waits, task);
 }
 
 /*
@@ -408,7 +414,7 @@ static void note_launch(struct waiting *waits, uint32_t device, uint32_t thread)
 	const struct ss_task *task = &waits->graph->tasks[device];
 	uint32_t track = task->track;
 
-	waits->number[device] = waits->launched++;
+	waits->number[device - waits->build->host_tasks] = waits->launched++;
 	if (waits->last[track] == SS_NO_TASK)
 		waits->recent[waits->recent_count++] = track;
 	waits->last[track] = device;
@@ -449,7 +455,8 @@ static void visit_calls(struct waiting *waits)
 		if (own->kind != SS_TASK_WAIT) {
 			if (waits->is_wait_call[task])
 				note_stream_wait(waits, own->track);
-			for (uint32_t k = waits->first[task]; k != SS_NO_TASK; k = waits->next[k])
+			for (uint32_t k = waits->first[task]; k != SS_NO_TASK;
+			     k = waits->next[k - waits->build->host_tasks])
 				note_launch(waits, k, own->track);
 		} else if (waits->graph->tasks[task - 1].kind == SS_TASK_LAUNCH) {
 			explain_queue(waits, task);
@@ -544,7 +551,7 @@ static void find_launched_work(struct waiting *waits)
 			continue;
 		if (waits->graph->tasks[task].kind == SS_TASK_ARRIVE)
 			task++;
-		waits->next[task] = waits->first[edge->edge.from];
+		waits->next[task - build->host_tasks] = waits->first[edge->edge.from];
 		waits->first[edge->edge.from] = task;
 	}
 }
@@ -556,8 +563,8 @@ static void allocate_wait_tables(struct waiting *waits)
 
 	waits->calls = new_task_list(waits, build->host_tasks);
 	waits->first = new_task_list(waits, build->host_tasks);
-	waits->next = new_task_list(waits, tasks);
-	waits->number = new_task_list(waits, tasks);
+	waits->next = new_task_list(waits, tasks - build->host_tasks);
+	waits->number = new_task_list(waits, tasks - build->host_tasks);
 	waits->by_end = new_task_list(waits, tasks - build->host_tasks);
 	waits->last = new_task_list(waits, tracks);
 	waits->recent = new_task_list(waits, tracks);
