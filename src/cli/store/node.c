@@ -222,12 +222,19 @@ static void node_remove(const struct watch_node *node, const struct ss_watched_f
 			strerror(errno));
 }
 
+/* Of two that changed in the same moment, the first in the list is the older one; NULL: any is. */
+static bool file_is_older(const struct ss_watched_file *file, const struct ss_watched_file *than)
+{
+	return !file || file->changed_ns < than->changed_ns ||
+	       (file->changed_ns == than->changed_ns && file < than);
+}
+
 /* The traces that stay take so much at most: the oldest go. */
 static void node_keep_limit(const struct watch_node *node, const struct ss_watcher *watcher,
 			    uint64_t *removed)
 {
 	uint64_t most = cli_option_number(node->arguments, "keep-limit", 0), total = 0;
-	int64_t before_ns = INT64_MIN;
+	const struct ss_watched_file *before = NULL;
 
 	for (uint32_t i = 0; i < watcher->file_count; i++)
 		if (ss_watcher_is_kept(watcher, &watcher->files[i]))
@@ -238,13 +245,13 @@ static void node_keep_limit(const struct watch_node *node, const struct ss_watch
 		for (uint32_t i = 0; i < watcher->file_count; i++) {
 			const struct ss_watched_file *file = &watcher->files[i];
 
-			if (file->changed_ns > before_ns && ss_watcher_is_kept(watcher, file) &&
-			    (!oldest || file->changed_ns < oldest->changed_ns))
+			if (file_is_older(before, file) && ss_watcher_is_kept(watcher, file) &&
+			    (!oldest || file_is_older(file, oldest)))
 				oldest = file;
 		}
 		if (!oldest)
 			return;
-		before_ns = oldest->changed_ns;
+		before = oldest;
 		total -= oldest->bytes;
 		node_remove(node, oldest, removed);
 	}
