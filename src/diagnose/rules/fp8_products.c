@@ -121,7 +121,7 @@ static enum ss_status fp8_products_look(struct ss_rule_context *context, struct 
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
 			product_check(&products, i);
-	if (products.saved_ns >= SAVED_SHARE * (double)context->step_ns)
+	if (products.saved_ns > 0 && products.saved_ns >= SAVED_SHARE * (double)context->step_ns)
 		products_report(&products);
 	return SS_OK;
 }
