@@ -31,7 +31,8 @@ struct ss_source {
 			       struct ss_error *err);
 	void (*close)(struct ss_source *source); /* frees the source too */
 	enum ss_source_flaw flaw;
-	uint64_t done_bytes;        /* read from the file so far, as compressed on disk */
+	/* read from the file so far, as compressed on disk; others ask while one thread reads */
+	_Atomic uint64_t done_bytes;
 	uint64_t total_bytes;       /* 0: not known */
 	uint64_t stamp;             /* of a file: another one when it was changed or replaced */
 	char peeked[SS_PEEK_BYTES]; /* read ahead; ss_source_fill() gives them first */
