@@ -5,9 +5,11 @@
 #include "diagnose/account.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/sort.h"
+#include "diagnose/diagnose.h"
 
 /* What a rank spends a moment on; if several apply, the first counts. */
 enum account_use { USE_COMPUTE, USE_COMMUNICATION, USE_COPIES, USE_PEERS, USE_STAGES, USE_COUNT };
@@ -412,4 +414,52 @@ struct ss_account ss_account_close(int64_t step_ns, int64_t fixed_ns, int64_t le
 	account.stages = parts->stage_count;
 	account.micro = parts->micro;
 	return account;
+}
+
+/* --- what is left ---------------------------------------------------------------------- */
+
+/* Reports whom ranks wait for, if that is a third of the unexplained time; false: no memory. */
+static bool rest_report_late_rank(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
+				  const struct ss_account_late *late)
+{
+	const struct ss_account *account = &diagnosis->account;
+	int64_t waiting_ns = late->waiting_ns;
+	char text[256];
+
+	if (late->rank == SS_NO_ROW || 3 * account->peers_ns < account->unexplained_ns)
+		return true;
+	if (2 * account->peers_ns > account->unexplained_ns) {
+		rest->title = "Ranks wait for each other in collectives, and no rule explains why";
+		rest->fix = "# who comes last to which collective, and what that rank did before:\n"
+			    "# the views stragglers and ranks, and the timeline in the viewer";
+	}
+	snprintf(text, sizeof(text),
+		 "{time} of it for rank %lld, the last to reach %u of %u collectives",
+		 (long long)diagnosis->ranks[late->rank], late->last, late->collectives);
+	if (waiting_ns > account->peers_ns)
+		waiting_ns = account->peers_ns;
+	return (diagnosis->ranks[late->rank] < 0 ||
+		ss_finding_prepend_evidence(diagnosis, rest, waiting_ns, text)) &&
+	       ss_finding_prepend_evidence(
+		       diagnosis, rest, account->peers_ns,
+		       "a rank waits {time} per step in collectives for other ranks");
+}
+
+bool ss_diagnosis_add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_late *late)
+{
+	struct ss_finding *rest = NULL;
+
+	for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
+		if (diagnosis->chosen[i]->is_rest)
+			rest = diagnosis->chosen[i];
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		if (diagnosis->findings[i] == rest)
+			rest = NULL;
+	if (!rest || diagnosis->is_what_if || !ss_account_is_open(&diagnosis->account))
+		return true;
+	rest->has_no_cost = true;
+	if (diagnosis->is_blind && !diagnosis->on_device)
+		rest->title = "The GPU was not recorded";
+	diagnosis->findings[diagnosis->finding_count++] = rest;
+	return rest_report_late_rank(diagnosis, rest, late);
 }

@@ -206,3 +206,69 @@ enum ss_status ss_diagnosis_limit_confidence(struct ss_diagnosis *diagnosis,
 	ss_gpu_use_measure(&diagnosis->gpu, job, digests, diagnosis->rank_count);
 	return ss_spread_measure(&diagnosis->spread, job, digests, diagnosis->rank_count, err);
 }
+
+/* --- ranges ----------------------------------------------------------------------------- */
+
+int64_t ss_finding_shown_ns(const struct ss_finding *finding)
+{
+	int64_t most_ns = 0;
+
+	for (uint32_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].weight_ns > most_ns)
+			most_ns = finding->evidence[i].weight_ns;
+	return most_ns;
+}
+
+void ss_diagnosis_widen_ranges(struct ss_diagnosis *diagnosis)
+{
+	int64_t error_ns = (int64_t)(diagnosis->error_percent / 100 * (double)diagnosis->step_ns);
+	int64_t shown_ns = 0, high_ns;
+
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
+		struct ss_finding *finding = diagnosis->findings[i];
+		int64_t most_ns;
+
+		if (!ss_finding_has_cost(finding))
+			continue;
+		finding->low_ns = finding->low_ns > error_ns ? finding->low_ns - error_ns : 0;
+		/* a fix saves no more than its evidence shows, if the replay says no more */
+		most_ns = finding->evidence_count ? ss_finding_shown_ns(finding)
+						  : diagnosis->step_ns;
+		if (most_ns < finding->high_ns)
+			most_ns = finding->high_ns;
+		if (most_ns > diagnosis->step_ns)
+			most_ns = diagnosis->step_ns;
+		finding->high_ns = finding->high_ns < most_ns - error_ns
+					   ? finding->high_ns + error_ns
+					   : most_ns;
+		if (finding->is_warning && !(diagnosis->start_up_ns && finding->is_start_up))
+			shown_ns = ss_ns_sum(shown_ns, finding->high_ns);
+	}
+	diagnosis->fixed_low_ns = diagnosis->fixed_low_ns < diagnosis->step_ns - error_ns
+					  ? diagnosis->fixed_low_ns + error_ns
+					  : diagnosis->step_ns;
+	/* all fixes together save no more than the sum of what each is reported to save */
+	high_ns = diagnosis->fixed_high_ns > error_ns ? diagnosis->fixed_high_ns - error_ns : 0;
+	if (high_ns < diagnosis->step_ns - shown_ns)
+		high_ns = diagnosis->step_ns - shown_ns;
+	if (high_ns < diagnosis->fixed_high_ns)
+		diagnosis->fixed_high_ns = high_ns;
+}
+
+/* A saving this much above what the evidence shows needs a reason; figures are rounded. */
+#define BEYOND 1.05
+
+/*
+ * Sentences of one finding may describe the same time, so the heaviest counts, not their sum. A fix
+ * can save more than that: work that waits for it also starts earlier, and then its waits overlap
+ * with other work.
+ */
+void ss_finding_explain_beyond(struct ss_finding *finding)
+{
+	int64_t most_ns = ss_finding_shown_ns(finding);
+
+	finding->beyond = most_ns > 0 && (double)finding->cost_ns > BEYOND * (double)most_ns
+				  ? "it saves more than is shown, because work behind it starts "
+				    "earlier as well"
+				  : NULL;
+}

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/system/thread.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "stepscope.h"
@@ -382,6 +383,7 @@ enum ss_status ss_diagnose(struct ss_diagnosis *out, struct ss_job *job,
 	SS_TRY(ss_job_make_summaries(job, &ss_diagnose_summarizer, err));
 	out->memory = job->memory;
 	out->watch = job->watch;
+	out->threads = job->threads ? job->threads : ss_thread_cores();
 	ss_arena_init(&out->arena, job->memory);
 	ss_arena_init(&out->chosen_arena, job->memory);
 	ss_arena_init(&out->compared_arena, job->memory);

@@ -69,7 +69,8 @@ struct ss_diagnosis {
 	struct ss_replay replay;
 	struct ss_progress_report *watch; /* lent; NULL */
 	uint32_t replays, replays_expected;
-	bool is_stopped; /* during ordering: its findings do not count */
+	uint32_t threads; /* that replays may run on */
+	bool is_stopped;  /* during ordering: its findings do not count */
 	/* for consecutive rules that compare ranks (stragglers/compared.h); NULL: not made */
 	const struct ss_straggler_comparison *compared;
 	struct ss_arena compared_arena;
@@ -148,6 +149,19 @@ const char *ss_confidence_name(enum ss_confidence confidence);
 /* gains.c: replays what was chosen, and puts it in order. */
 SS_MUST_USE
 enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_error *err);
+
+/* confidence.c: widens all ranges by the error of the replay: no saving is known better. */
+void ss_diagnosis_widen_ranges(struct ss_diagnosis *diagnosis);
+
+/* confidence.c: the time of the heaviest sentence of its evidence. */
+int64_t ss_finding_shown_ns(const struct ss_finding *finding);
+
+/* confidence.c: says why it saves more than its evidence shows, if it does. */
+void ss_finding_explain_beyond(struct ss_finding *finding);
+
+/* account.c: unexplained time is a finding if it is large and not one already; false: no memory. */
+SS_MUST_USE
+bool ss_diagnosis_add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_late *late);
 
 /* judge.c: one rule's findings of all ranks. */
 SS_MUST_USE

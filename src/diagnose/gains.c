@@ -22,7 +22,15 @@
 struct fix_candidate {
 	struct ss_finding *finding;
 	int64_t gain_ns;
-	uint32_t fixed; /* how many fixes were in place when the gain was measured */
+	uint32_t fixed;  /* how many fixes were in place when the gain was measured */
+	bool is_guessed; /* among the next ones, as far as they are guessed */
+};
+
+/* The fixes that will be in place. */
+struct fix_guess {
+	const struct ss_edits **fixes, **low, **high;
+	uint32_t count;
+	bool has_range;
 };
 
 struct fix_ordering {
@@ -34,6 +42,12 @@ struct fix_ordering {
 	uint32_t fix_count;
 	int64_t now_ns, low_now_ns, high_now_ns; /* the step with those */
 	bool has_range;                          /* one of them has one */
+	/* what will probably be asked for next, and the fixes of that */
+	struct ss_replay_set *ahead;
+	const struct ss_edits **ahead_fixes;
+	uint32_t ahead_count, ahead_most;
+	size_t room; /* of a set */
+	struct fix_guess guess;
 	/* the last run of the replay */
 	const struct ss_edits **last;
 	uint32_t last_count;
@@ -93,21 +107,132 @@ static int64_t ordering_step_with(struct fix_ordering *ordering,
 	return step_ns;
 }
 
-/* The time of the heaviest sentence of its evidence. */
-static int64_t finding_shown_ns(const struct ss_finding *finding)
+/* Whether a fix that saves that much is worth its work. */
+static bool finding_is_warning(const struct ss_diagnosis *diagnosis,
+			       const struct ss_finding *finding, int64_t gain_ns)
 {
-	int64_t most_ns = 0;
+	double share = diagnosis->step_ns ? (double)gain_ns / (double)diagnosis->step_ns : 0;
 
-	for (uint32_t i = 0; i < finding->evidence_count; i++)
-		if (finding->evidence[i].weight_ns > most_ns)
-			most_ns = finding->evidence[i].weight_ns;
-	return most_ns;
+	return diagnosis->is_what_if || finding->memory_warns ||
+	       share >= (finding->warn_share > 0 ? finding->warn_share : finding->rule->warn_share);
 }
+
+/* --- ahead ------------------------------------------------------------------------------- */
+
+/* Adds a set that is not known yet, as long as there are threads for it; false: there are not. */
+static bool ordering_add_ahead(struct fix_ordering *ordering, const struct ss_edits *const *fixes,
+			       uint32_t count)
+{
+	struct ss_replay_set *set = &ordering->ahead[ordering->ahead_count];
+	const struct ss_edits **own = ordering->ahead_fixes +
+				      (size_t)ordering->ahead_count * ordering->room;
+
+	if (ordering->ahead_count == ordering->ahead_most)
+		return false;
+	if (ss_known_replays_find(&ordering->diagnosis->runs, fixes, count))
+		return true;
+	memcpy(own, fixes, count * sizeof(*own));
+	*set = (struct ss_replay_set){ .fixes = own, .count = count };
+	ordering->ahead_count++;
+	return true;
+}
+
+/* Runs what was added at the same time. A single one can wait until it is asked for. */
+static void ordering_run_ahead(struct fix_ordering *ordering)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+
+	if (ordering->ahead_count < 2 || diagnosis->is_stopped || !diagnosis->runs.memory ||
+	    diagnosis->runs.count + ordering->ahead_count > SS_KNOWN_REPLAYS_MAX)
+		return;
+	ordering->has_last = false;
+	ss_replay_run_sets(&diagnosis->replay, ordering->ahead, ordering->ahead_count,
+			   diagnosis->watch);
+	for (uint32_t i = 0; i < ordering->ahead_count; i++) {
+		const struct ss_replay_set *set = &ordering->ahead[i];
+
+		if (set->is_run)
+			ss_known_replays_add(&diagnosis->runs, set->fixes, set->count,
+					     set->step_ns);
+		diagnosis->replays += set->is_run;
+	}
+	diagnosis->is_stopped |= !ss_progress_report_done(diagnosis->watch, diagnosis->replays,
+							  diagnosis->replays_expected);
+}
+
+/* Runs each fix alone, from this one on. */
+static void ordering_alone_ahead(struct fix_ordering *ordering, uint32_t from)
+{
+	ordering->ahead_count = 0;
+	if (ordering->ahead_most < 2)
+		return;
+	for (uint32_t i = from; i < ordering->count; i++) {
+		const struct ss_edits *fix = &ordering->candidates[i].finding->edits;
+
+		if (!ordering_add_ahead(ordering, &fix, 1))
+			break;
+	}
+	ordering_run_ahead(ordering);
+}
+
+/* Adds what is asked of a fix behind those of the guess; false: enough was added. */
+static bool ordering_guess_fix(struct fix_ordering *ordering, const struct ss_finding *finding)
+{
+	struct fix_guess *guess = &ordering->guess;
+	bool has_range = finding->has_range || guess->has_range;
+
+	guess->fixes[guess->count] = &finding->edits;
+	guess->low[guess->count] = finding->has_range ? &finding->low : &finding->edits;
+	guess->high[guess->count] = finding->has_high ? &finding->high : &finding->edits;
+	return ordering_add_ahead(ordering, guess->fixes, guess->count + 1) &&
+	       (!has_range || (ordering_add_ahead(ordering, guess->low, guess->count + 1) &&
+			       ordering_add_ahead(ordering, guess->high, guess->count + 1)));
+}
+
+/*
+ * Other threads run meanwhile what will be asked for after this fix if each of the others still
+ * saves what it saved when it was last measured.
+ */
+static void ordering_guess_ahead(struct fix_ordering *ordering, struct fix_candidate *first)
+{
+	size_t bytes = ordering->fix_count * sizeof(*ordering->fixes);
+	struct fix_guess *guess = &ordering->guess;
+	struct fix_candidate *next = first;
+
+	ordering->ahead_count = 0;
+	if (ordering->ahead_most < 2)
+		return;
+	guess->count = ordering->fix_count;
+	guess->has_range = ordering->has_range;
+	memcpy(guess->fixes, ordering->fixes, bytes);
+	memcpy(guess->low, ordering->low, bytes);
+	memcpy(guess->high, ordering->high, bytes);
+	for (uint32_t i = 0; i < ordering->count; i++)
+		ordering->candidates[i].is_guessed = false;
+	while (next && ordering_guess_fix(ordering, next->finding)) {
+		if (finding_is_warning(ordering->diagnosis, next->finding, next->gain_ns)) {
+			guess->count++;
+			guess->has_range |= next->finding->has_range;
+		}
+		next->is_guessed = true;
+		next = NULL;
+		for (uint32_t i = 0; i < ordering->count; i++) {
+			struct fix_candidate *candidate = &ordering->candidates[i];
+
+			if (candidate->finding && !candidate->is_guessed &&
+			    (!next || candidate->gain_ns > next->gain_ns))
+				next = candidate;
+		}
+	}
+	ordering_run_ahead(ordering);
+}
+
+/* --- one after the other ------------------------------------------------------------------ */
 
 /* Measures what one more fix saves. */
 static void ordering_measure_gain(struct fix_ordering *ordering, struct fix_candidate *candidate)
 {
-	int64_t shown_ns = finding_shown_ns(candidate->finding);
+	int64_t shown_ns = ss_finding_shown_ns(candidate->finding);
 
 	ordering->fixes[ordering->fix_count] = &candidate->finding->edits;
 	candidate->gain_ns = saved_ns(ordering->now_ns,
@@ -160,24 +285,6 @@ static void ordering_measure_range(struct fix_ordering *ordering, struct ss_find
 	*high_ns = ordering_step_with(ordering, ordering->high, count + 1);
 }
 
-/* A saving this much above what the evidence shows needs a reason; figures are rounded. */
-#define BEYOND 1.05
-
-/*
- * Sentences of one finding may describe the same time, so the heaviest counts, not their sum. A fix
- * can save more than that: work that waits for it also starts earlier, and then its waits overlap
- * with other work.
- */
-static void finding_explain_beyond(struct ss_finding *finding)
-{
-	int64_t most_ns = finding_shown_ns(finding);
-
-	finding->beyond = most_ns > 0 && (double)finding->cost_ns > BEYOND * (double)most_ns
-				  ? "it saves more than is shown, because work behind it starts "
-				    "earlier as well"
-				  : NULL;
-}
-
 /* Fills the figures of a finding; the fix of a warning is in place for those that follow. */
 static void ordering_set_cost(struct fix_ordering *ordering, struct ss_finding *finding,
 			      int64_t gain_ns)
@@ -200,7 +307,7 @@ static void ordering_set_cost(struct fix_ordering *ordering, struct ss_finding *
 	}
 	if (finding->high_ns > diagnosis->step_ns)
 		finding->high_ns = diagnosis->step_ns;
-	finding_explain_beyond(finding);
+	ss_finding_explain_beyond(finding);
 	if (!finding->is_warning)
 		return;
 	ordering->fixes[ordering->fix_count++] = &finding->edits;
@@ -223,46 +330,10 @@ static bool finding_is_reported(const struct ss_diagnosis *diagnosis, struct ss_
 {
 	double share = diagnosis->step_ns ? (double)gain_ns / (double)diagnosis->step_ns : 0;
 
-	if (diagnosis->is_what_if) {
-		finding->is_warning = true;
+	finding->is_warning = finding_is_warning(diagnosis, finding, gain_ns);
+	if (diagnosis->is_what_if)
 		return true;
-	}
-	finding->is_warning = share >= (finding->warn_share > 0 ? finding->warn_share
-								: finding->rule->warn_share);
-	finding->is_warning |= finding->memory_warns;
 	return finding->has_memory || (gain_ns > 0 && share >= finding_silent_share(finding));
-}
-
-/*
- * The most that edits can save: no path shrinks by more than everything that they remove. Edits
- * that remove edges can save more: INT64_MAX.
- */
-static int64_t edits_most_saved(const struct ss_replay *replay, const struct ss_edits *edits)
-{
-	struct ss_edits_visit visit = { 0 };
-	uint32_t steps = 0;
-	double sum = 0;
-
-	while (ss_edits_next(edits, &visit)) {
-		const struct ss_edit *edit = &visit.edit;
-		int64_t own_ns = ss_packed_own(&replay->ranks[edit->rank], edit->task);
-
-		if (edit->releases || edit->unlocks || edit->merges || edit->scale > 0)
-			return INT64_MAX;
-		if (edit->own_ns < own_ns)
-			sum += (double)(own_ns - edit->own_ns);
-	}
-	for (uint32_t i = 0; i < replay->rank_count; i++)
-		if (replay->ranks[i].step_count && (!steps || replay->ranks[i].step_count < steps))
-			steps = replay->ranks[i].step_count;
-	if (!steps || replay->unedited_ns <= 0)
-		return INT64_MAX;
-	sum /= steps;
-	/* savings may be scaled to the recorded step */
-	if (replay->step_ns > replay->unedited_ns)
-		sum *= (double)replay->step_ns / (double)replay->unedited_ns;
-	/* the means of steps are rounded twice */
-	return sum < 1e18 ? (int64_t)sum + 4 : INT64_MAX;
 }
 
 /* Whether it is worth a replay: not if it saves too little whatever else is fixed. */
@@ -276,7 +347,7 @@ static bool finding_is_candidate(const struct ss_diagnosis *diagnosis,
 		return false;
 	if (diagnosis->is_what_if || finding->has_memory)
 		return true;
-	most_ns = edits_most_saved(&diagnosis->replay, &finding->edits);
+	most_ns = ss_replay_most_saved(&diagnosis->replay, &finding->edits);
 	return (double)most_ns >= finding_silent_share(finding) * (double)diagnosis->step_ns;
 }
 
@@ -287,12 +358,14 @@ static void ordering_order_timed(struct fix_ordering *ordering)
 	struct fix_candidate *best;
 
 	for (uint32_t i = 0; i < ordering->count; i++) {
+		ordering_alone_ahead(ordering, i);
 		ordering_measure_gain(ordering, &ordering->candidates[i]);
 		ordering->candidates[i].finding->alone_ns = ordering->candidates[i].gain_ns;
 	}
 	while ((best = ordering_best_candidate(ordering)) != NULL) {
 		struct ss_finding *finding = best->finding;
 
+		ordering_guess_ahead(ordering, best);
 		if (best->fixed != ordering->fix_count) {
 			ordering_measure_gain(ordering, best);
 			continue;
@@ -305,58 +378,11 @@ static void ordering_order_timed(struct fix_ordering *ordering)
 	}
 }
 
-/* Puts warnings before the others; both keep their order. */
-static void findings_warnings_first(struct ss_diagnosis *diagnosis, struct ss_finding **scratch)
-{
-	uint32_t count = 0;
-
-	for (int round = 0; round < 2; round++)
-		for (uint32_t i = 0; i < diagnosis->finding_count; i++)
-			if (diagnosis->findings[i]->is_warning == (round == 0))
-				scratch[count++] = diagnosis->findings[i];
-	memcpy(diagnosis->findings, scratch, count * sizeof(*scratch));
-}
-
-/* Widens all ranges by the error of the replay: no saving is known better than that. */
-static void findings_widen_ranges(struct ss_diagnosis *diagnosis)
-{
-	int64_t error_ns = (int64_t)(diagnosis->error_percent / 100 * (double)diagnosis->step_ns);
-	int64_t shown_ns = 0, high_ns;
-
-	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
-		struct ss_finding *finding = diagnosis->findings[i];
-		int64_t most_ns;
-
-		if (!ss_finding_has_cost(finding))
-			continue;
-		finding->low_ns = finding->low_ns > error_ns ? finding->low_ns - error_ns : 0;
-		/* a fix saves no more than its evidence shows, if the replay says no more */
-		most_ns = finding->evidence_count ? finding_shown_ns(finding) : diagnosis->step_ns;
-		if (most_ns < finding->high_ns)
-			most_ns = finding->high_ns;
-		if (most_ns > diagnosis->step_ns)
-			most_ns = diagnosis->step_ns;
-		finding->high_ns = finding->high_ns < most_ns - error_ns
-					   ? finding->high_ns + error_ns
-					   : most_ns;
-		if (finding->is_warning && !(diagnosis->start_up_ns && finding->is_start_up))
-			shown_ns = ss_ns_sum(shown_ns, finding->high_ns);
-	}
-	diagnosis->fixed_low_ns = diagnosis->fixed_low_ns < diagnosis->step_ns - error_ns
-					  ? diagnosis->fixed_low_ns + error_ns
-					  : diagnosis->step_ns;
-	/* all fixes together save no more than the sum of what each is reported to save */
-	high_ns = diagnosis->fixed_high_ns > error_ns ? diagnosis->fixed_high_ns - error_ns : 0;
-	if (high_ns < diagnosis->step_ns - shown_ns)
-		high_ns = diagnosis->step_ns - shown_ns;
-	if (high_ns < diagnosis->fixed_high_ns)
-		diagnosis->fixed_high_ns = high_ns;
-}
-
 /* Adds the findings without time, puts warnings first, and fills the totals. */
 static void ordering_finish(struct fix_ordering *ordering, struct ss_finding **scratch)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	uint32_t count = 0;
 
 	for (int round = 0; round < 2; round++)
 		for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
@@ -364,7 +390,12 @@ static void ordering_finish(struct fix_ordering *ordering, struct ss_finding **s
 			    diagnosis->chosen[i]->comes_first == (round == 0))
 				diagnosis->findings[diagnosis->finding_count++] =
 					diagnosis->chosen[i];
-	findings_warnings_first(diagnosis, scratch);
+	/* both keep their order */
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+			if (diagnosis->findings[i]->is_warning == (round == 0))
+				scratch[count++] = diagnosis->findings[i];
+	memcpy(diagnosis->findings, scratch, count * sizeof(*scratch));
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		diagnosis->warning_count += diagnosis->findings[i]->is_warning;
 	diagnosis->fixed_ns = ordering->now_ns + diagnosis->start_up_ns;
@@ -373,7 +404,7 @@ static void ordering_finish(struct fix_ordering *ordering, struct ss_finding **s
 	if (diagnosis->fixed_low_ns > diagnosis->step_ns)
 		diagnosis->fixed_low_ns = diagnosis->step_ns;
 	if (diagnosis->is_bounded)
-		findings_widen_ranges(diagnosis);
+		ss_diagnosis_widen_ranges(diagnosis);
 }
 
 /* Finds the bottleneck that remains with all warnings fixed. */
@@ -441,53 +472,6 @@ static enum ss_status ordering_parts_with(struct fix_ordering *ordering, uint32_
 	return SS_OK;
 }
 
-/* Reports whom ranks wait for, if that is a third of the unexplained time; false: no memory. */
-static bool rest_report_late_rank(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
-				  const struct ss_account_late *late)
-{
-	const struct ss_account *account = &diagnosis->account;
-	int64_t waiting_ns = late->waiting_ns;
-	char text[256];
-
-	if (late->rank == SS_NO_ROW || 3 * account->peers_ns < account->unexplained_ns)
-		return true;
-	if (2 * account->peers_ns > account->unexplained_ns) {
-		rest->title = "Ranks wait for each other in collectives, and no rule explains why";
-		rest->fix = "# who comes last to which collective, and what that rank did before:\n"
-			    "# the views stragglers and ranks, and the timeline in the viewer";
-	}
-	snprintf(text, sizeof(text),
-		 "{time} of it for rank %lld, the last to reach %u of %u collectives",
-		 (long long)diagnosis->ranks[late->rank], late->last, late->collectives);
-	if (waiting_ns > account->peers_ns)
-		waiting_ns = account->peers_ns;
-	return (diagnosis->ranks[late->rank] < 0 ||
-		ss_finding_prepend_evidence(diagnosis, rest, waiting_ns, text)) &&
-	       ss_finding_prepend_evidence(
-		       diagnosis, rest, account->peers_ns,
-		       "a rank waits {time} per step in collectives for other ranks");
-}
-
-/* Unexplained time is a finding if it is large and not one already; false: no memory. */
-static bool ordering_add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_late *late)
-{
-	struct ss_finding *rest = NULL;
-
-	for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
-		if (diagnosis->chosen[i]->is_rest)
-			rest = diagnosis->chosen[i];
-	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
-		if (diagnosis->findings[i] == rest)
-			rest = NULL;
-	if (!rest || diagnosis->is_what_if || !ss_account_is_open(&diagnosis->account))
-		return true;
-	rest->has_no_cost = true;
-	if (diagnosis->is_blind && !diagnosis->on_device)
-		rest->title = "The GPU was not recorded";
-	diagnosis->findings[diagnosis->finding_count++] = rest;
-	return rest_report_late_rank(diagnosis, rest, late);
-}
-
 static bool fix_is_stand_in(const struct ss_diagnosis *diagnosis, const struct ss_edits *fix)
 {
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
@@ -548,8 +532,26 @@ static enum ss_status ordering_close_account(struct fix_ordering *ordering, stru
 					      ordering->now_ns, least_ns, &parts);
 	diagnosis->account.step_ns += diagnosis->start_up_ns;
 	diagnosis->account.host_ns += diagnosis->start_up_ns; /* no fix of the job removes it */
-	return ordering_add_rest(diagnosis, &parts.late) ? SS_OK
-							 : ss_fail_memory(err, "the findings");
+	return ss_diagnosis_add_rest(diagnosis, &parts.late) ? SS_OK
+							     : ss_fail_memory(err, "the findings");
+}
+
+/* Arrays for sets of fixes; false: no memory. */
+static bool ordering_init_sets(struct fix_ordering *ordering, struct ss_arena *arena)
+{
+	struct fix_guess *guess = &ordering->guess;
+	size_t room = (size_t)ordering->diagnosis->chosen_count + 1;
+
+	ordering->room = room;
+	ordering->ahead_most = ordering->diagnosis->threads <= SS_REPLAY_TWINS_MAX
+				       ? ordering->diagnosis->threads
+				       : SS_REPLAY_TWINS_MAX + 1;
+	return SS_ALLOC(arena, ordering->fixes, room) && SS_ALLOC(arena, ordering->low, room) &&
+	       SS_ALLOC(arena, ordering->high, room) && SS_ALLOC(arena, ordering->last, room) &&
+	       SS_ALLOC(arena, guess->fixes, room) && SS_ALLOC(arena, guess->low, room) &&
+	       SS_ALLOC(arena, guess->high, room) &&
+	       SS_ALLOC(arena, ordering->ahead, (size_t)ordering->ahead_most + 1) &&
+	       SS_ALLOC(arena, ordering->ahead_fixes, room * ordering->ahead_most + 1);
 }
 
 enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_error *err)
@@ -564,13 +566,9 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 	const struct ss_finding *ceiling = NULL;
 
 	ordering.candidates = SS_ARENA_NEW(arena, struct fix_candidate, capacity);
-	ordering.fixes = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
-	ordering.low = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
-	ordering.high = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
-	ordering.last = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
 	diagnosis->findings = SS_ARENA_NEW(arena, struct ss_finding *, capacity);
-	if (!scratch || !ordering.candidates || !ordering.fixes || !ordering.low ||
-	    !ordering.high || !ordering.last || !diagnosis->findings)
+	if (!scratch || !ordering.candidates || !diagnosis->findings ||
+	    !ordering_init_sets(&ordering, arena))
 		return ss_fail_memory(err, "the findings");
 	for (uint32_t i = 0; i < diagnosis->chosen_count; i++) {
 		struct ss_finding *finding = diagnosis->chosen[i];
@@ -585,6 +583,7 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 	diagnosis->replays = 0;
 	diagnosis->replays_expected = 4 * ordering.count + 2;
 	ordering_order_timed(&ordering);
+	ss_replay_release_twins(&diagnosis->replay);
 	if (ceiling && !diagnosis->is_what_if) {
 		ordering.fixes[ordering.fix_count] = &ceiling->edits;
 		diagnosis->ceiling_ns = diagnosis->start_up_ns;

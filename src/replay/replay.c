@@ -15,6 +15,7 @@ void ss_replay_release(struct ss_replay *replay)
 
 	if (!replay->memory)
 		return;
+	ss_replay_release_twins(replay);
 	ss_replay_unsettle(replay);
 	ss_replay_free_array(replay, replay->first, replay->rank_count, sizeof(*replay->first));
 	ss_replay_free_array(replay, replay->offset_ns, replay->rank_count,

@@ -16,6 +16,8 @@
 #include "replay/moments.h"
 #include "replay/packed.h"
 
+struct ss_progress_report; /* load/job.h */
+
 /* A collective of the job: begins when its last member arrives. */
 struct ss_replay_collective {
 	uint32_t first, count; /* in `members` */
@@ -95,6 +97,8 @@ struct ss_replay {
 	int64_t apart_ns; /* of the last run: how far the mean rank ends before the last, a step */
 	int64_t unedited_apart_ns; /* the same, of a run without edits */
 	double error_percent;      /* of the mean step, when run without delays */
+	struct ss_replay *twins;   /* share everything but what a run changes; NULL */
+	uint32_t twin_count;
 };
 
 /*
@@ -185,5 +189,29 @@ void ss_replay_release(struct ss_replay *replay);
  */
 int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fixes,
 		      uint32_t fix_count);
+
+/* Fixes to run together. */
+struct ss_replay_set {
+	const struct ss_edits *const *fixes;
+	uint32_t count;
+	bool is_run;     /* if not, it was cancelled, or there was no memory */
+	int64_t step_ns; /* as ss_replay_run() returns it */
+};
+
+/* Of each more than the first thread that runs sets: 9 bytes per task. */
+#define SS_REPLAY_TWINS_MAX 7
+
+/* Runs all sets, each on a thread of its own. Which of them was the last run is not known. */
+void ss_replay_run_sets(struct ss_replay *replay, struct ss_replay_set *sets, uint32_t count,
+			const struct ss_progress_report *watch);
+
+/* Frees what ss_replay_run_sets() keeps for its next call. */
+void ss_replay_release_twins(struct ss_replay *replay);
+
+/*
+ * The most that edits can save: no path shrinks by more than everything that they remove. Edits
+ * that remove edges can save more: INT64_MAX.
+ */
+int64_t ss_replay_most_saved(const struct ss_replay *replay, const struct ss_edits *edits);
 
 #endif
