@@ -60,6 +60,8 @@ enum making {
 	MAKING_TRAINING = 1 << 6,
 	MAKING_REGIONS = 1 << 7,
 	MAKING_OP_TIMES = 1 << 8,
+	MAKING_KERNEL_NAMES = 1 << 9,
+	MAKING_ALLOCS = 1 << 10,
 };
 
 /* Waits for the thread that is computing the fact; others wait until it is begun or left. */
@@ -195,19 +197,37 @@ enum ss_status ss_facts_regions(struct ss_facts *facts, const struct ss_regions 
 		    ss_regions_init(&facts->regions, facts->trace, facts->memory, err));
 }
 
+static enum ss_status facts_make_kernel_names(struct ss_facts *facts, struct ss_error *err)
+{
+	ss_arena_init(&facts->name_texts, facts->memory);
+	facts->kernel_names = ss_kernel_names(facts->trace, &facts->name_texts);
+	if (facts->kernel_names)
+		return SS_OK;
+	ss_arena_release(&facts->name_texts);
+	return ss_fail_memory(err, "the names of kernels");
+}
+
+static enum ss_status facts_find_kernel_names(struct ss_facts *facts, struct ss_error *err)
+{
+	RETURN_FACT(facts, MAKING_KERNEL_NAMES, facts->kernel_names,
+		    facts_make_kernel_names(facts, err));
+}
+
 enum ss_status ss_facts_kernel_names(struct ss_facts *facts, const struct ss_kernel_name **out,
 				     struct ss_error *err)
 {
-	if (!facts->kernel_names) {
-		ss_arena_init(&facts->name_texts, facts->memory);
-		facts->kernel_names = ss_kernel_names(facts->trace, &facts->name_texts);
-		if (!facts->kernel_names) {
-			ss_arena_release(&facts->name_texts);
-			return ss_fail_memory(err, "the names of kernels");
-		}
-	}
+	SS_TRY(facts_find_kernel_names(facts, err));
 	*out = facts->kernel_names;
 	return SS_OK;
+}
+
+enum ss_status ss_facts_find_allocs(struct ss_facts *facts,
+				    enum ss_status (*make)(struct ss_facts *facts,
+							   struct ss_error *err),
+				    struct ss_error *err)
+{
+	assert(facts->allowed & SS_FACT_ALLOCS);
+	RETURN_FACT(facts, MAKING_ALLOCS, facts->allocs, make(facts, err));
 }
 
 enum ss_status ss_facts_make(struct ss_facts *facts, uint32_t wanted, struct ss_error *err)

@@ -72,6 +72,13 @@ void ss_facts_keep_only(struct ss_facts *facts, uint32_t kept);
 SS_MUST_USE
 enum ss_status ss_facts_make(struct ss_facts *facts, uint32_t wanted, struct ss_error *err);
 
+/* The allocations: `make` sets them, unless they are there. */
+SS_MUST_USE
+enum ss_status ss_facts_find_allocs(struct ss_facts *facts,
+				    enum ss_status (*make)(struct ss_facts *facts,
+							   struct ss_error *err),
+				    struct ss_error *err);
+
 /* Results are valid until the facts are released, or dropped by ss_facts_keep_only(). */
 SS_MUST_USE
 enum ss_status ss_facts_ops(struct ss_facts *facts, const struct ss_ops **out,

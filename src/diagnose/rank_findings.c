@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "analyze/time/roles.h"
-#include "base/sort.h"
-#include "base/search.h"
+#include "base/system/thread.h"
 
 void ss_rank_findings_release(struct ss_rank_findings *findings)
 {
@@ -61,327 +60,6 @@ void ss_rank_findings_release_claims(struct ss_rank_findings *findings, uint32_t
 			findings->owner[findings->claims[i].task] = 0;
 }
 
-/* --- claims -------------------------------------------------------------------------- */
-
-bool ss_rule_can_claim(const struct ss_rule_context *context, uint32_t task)
-{
-	const struct ss_rank_findings *findings = context->findings;
-
-	return task < findings->task_count &&
-	       (!findings->owner[task] || findings->owner[task] == context->number + 1);
-}
-
-/* Adds a claim of the rule that does not change the task yet; NULL: no memory. */
-static struct ss_claim *findings_new_claim(struct ss_rule_context *context, uint32_t task,
-					   uint8_t with)
-{
-	struct ss_rank_findings *findings = context->findings;
-	int64_t own_ns = context->graph->tasks[task].own_ns;
-
-	if (!SS_GROW(findings->memory, findings->claims, findings->claim_capacity,
-		     findings->claim_count)) {
-		findings->failed = true;
-		return NULL;
-	}
-	findings->claims[findings->claim_count++] = (struct ss_claim){ .task = task,
-								       .own_ns = own_ns,
-								       .low_ns = own_ns,
-								       .high_ns = own_ns,
-								       .subtracts = true,
-								       .with = with };
-	findings->claim_of[task] = findings->claim_count;
-	return &findings->claims[findings->claim_count - 1];
-}
-
-/* The rule's claim on a task, old or new; NULL: another rule has it, or no memory. */
-static struct ss_claim *claim_of_task(struct ss_rule_context *context, uint32_t task)
-{
-	struct ss_rank_findings *findings = context->findings;
-
-	if (!ss_rule_can_claim(context, task))
-		return NULL;
-	if (findings->claim_of[task])
-		return &findings->claims[findings->claim_of[task] - 1];
-	findings->owner[task] = (uint8_t)(context->number + 1);
-	return findings_new_claim(context, task, 0);
-}
-
-/* The same if another rule claims only a part of the task. */
-static struct ss_claim *shared_claim_of_task(struct ss_rule_context *context, uint32_t task)
-{
-	struct ss_rank_findings *findings = context->findings;
-	const struct ss_found_part *part = &findings->parts[context->number];
-	uint32_t last = findings->claim_of[task];
-
-	if (ss_rule_can_claim(context, task))
-		return claim_of_task(context, task);
-	if (task >= findings->task_count || !last || !findings->claims[last - 1].subtracts)
-		return NULL;
-	return last > part->claim_from ? &findings->claims[last - 1]
-				       : findings_new_claim(context, task, findings->owner[task]);
-}
-
-/* Remembers that a rule explains this time of a thread. */
-static void findings_note_taken(struct ss_rank_findings *findings, struct ss_found_taken taken)
-{
-	struct ss_found_taken *last = findings->taken_count
-					      ? &findings->taken[findings->taken_count - 1]
-					      : NULL;
-
-	if (taken.end_ns <= taken.start_ns)
-		return;
-	/* tasks of a thread are claimed one after the other, in either direction */
-	if (last && last->track == taken.track && taken.start_ns == last->end_ns) {
-		last->end_ns = taken.end_ns;
-		return;
-	}
-	if (last && last->track == taken.track && taken.end_ns == last->start_ns) {
-		last->start_ns = taken.start_ns;
-		return;
-	}
-	if (SS_GROW(findings->memory, findings->taken, findings->taken_capacity,
-		    findings->taken_count))
-		findings->taken[findings->taken_count++] = taken;
-	else
-		findings->failed = true;
-}
-
-/*
- * How much of [from, to) of a task other rules have claimed. Usually few rules claim parts of a
- * long task; with too many claims, all of it counts as claimed.
- */
-#define TAKEN_MAX 4096
-
-static int64_t findings_taken_ns(const struct ss_rank_findings *findings, uint32_t track,
-				 int64_t from_ns, int64_t to_ns)
-{
-	int64_t sum_ns = 0;
-
-	if (findings->taken_count > TAKEN_MAX)
-		return to_ns - from_ns;
-	for (uint32_t i = 0; i < findings->taken_count; i++) {
-		const struct ss_found_taken *taken = &findings->taken[i];
-		int64_t start_ns = taken->start_ns > from_ns ? taken->start_ns : from_ns;
-		int64_t end_ns = taken->end_ns < to_ns ? taken->end_ns : to_ns;
-
-		if (taken->track == track && end_ns > start_ns)
-			sum_ns = ss_ns_sum(sum_ns, end_ns - start_ns);
-	}
-	return sum_ns < to_ns - from_ns ? sum_ns : to_ns - from_ns;
-}
-
-static int64_t shorter_ns(int64_t now_ns, int64_t wanted_ns)
-{
-	if (wanted_ns < 0)
-		wanted_ns = 0;
-	return wanted_ns < now_ns ? wanted_ns : now_ns;
-}
-
-bool ss_rule_claim(struct ss_rule_context *context, struct ss_claim claim)
-{
-	struct ss_claim *own = claim_of_task(context, claim.task);
-
-	if (!own)
-		return false;
-	own->own_ns = shorter_ns(own->own_ns, claim.own_ns);
-	own->low_ns = shorter_ns(own->low_ns, claim.low_ns);
-	own->high_ns = shorter_ns(own->high_ns, claim.high_ns);
-	if (own->low_ns < own->own_ns)
-		own->low_ns = own->own_ns;
-	if (own->high_ns > own->own_ns)
-		own->high_ns = own->own_ns;
-	own->releases |= claim.releases;
-	own->unlocks |= claim.unlocks;
-	own->merges |= claim.merges;
-	own->subtracts = false;
-	if (context->graph->tasks[claim.task].kind <= SS_TASK_JOIN)
-		findings_note_taken(context->findings,
-				    (struct ss_found_taken){
-					    context->graph->tasks[claim.task].start_ns,
-					    ss_task_end(&context->graph->tasks[claim.task]),
-					    context->graph->tasks[claim.task].track });
-	return true;
-}
-
-/* --- time ---------------------------------------------------------------------------- */
-
-struct task_place {
-	int64_t start_ns;
-	uint32_t track, task;
-};
-
-SS_COMPARATOR(task_compare_place, struct task_place,
-	      SS_ASCENDING(track) SS_ASCENDING(start_ns) SS_ASCENDING(task))
-
-/* Sorts the tasks of one track, which usually are in order. */
-static bool findings_sort_track(const struct ss_rule_context *context, uint32_t *tasks,
-				uint32_t count, struct ss_arena *scratch)
-{
-	const struct ss_task *all = context->graph->tasks;
-	struct task_place *places;
-	uint32_t at = 1;
-
-	while (at < count && all[tasks[at - 1]].start_ns <= all[tasks[at]].start_ns)
-		at++;
-	if (at >= count)
-		return true;
-	if (!SS_ALLOC(scratch, places, count))
-		return false;
-	for (uint32_t i = 0; i < count; i++)
-		places[i] = (struct task_place){ all[tasks[i]].start_ns, all[tasks[i]].track,
-						 tasks[i] };
-	if (!ss_sort_runs(places, count, sizeof(*places), task_compare_place, context->memory))
-		return false;
-	for (uint32_t i = 0; i < count; i++)
-		tasks[i] = places[i].task;
-	return true;
-}
-
-/* Sorts the tasks by track and start; those without a track come last. */
-static bool findings_sort_tasks(struct ss_rule_context *context)
-{
-	struct ss_rank_findings *findings = context->findings;
-	const struct ss_task *tasks = context->graph->tasks;
-	uint32_t tracks = 0, *ends, from = 0;
-	SS_SCRATCH(scratch, findings->memory);
-
-	for (uint32_t i = 0; i < findings->task_count; i++)
-		if (tasks[i].track != SS_NO_ROW && tasks[i].track >= tracks)
-			tracks = tasks[i].track + 1;
-
-	findings->by_track = ss_memory_resize(findings->memory, NULL, 0,
-					      ((size_t)findings->task_count + 1) *
-						      sizeof(uint32_t));
-	findings->failed |= !findings->by_track || !SS_ALLOC(&scratch, ends, (size_t)tracks + 2);
-	if (findings->failed)
-		return false;
-	for (uint32_t i = 0; i < findings->task_count; i++)
-		ends[(tasks[i].track < tracks ? tasks[i].track : tracks) + 1]++;
-	for (uint32_t i = 1; i <= tracks; i++)
-		ends[i] += ends[i - 1];
-	for (uint32_t i = 0; i < findings->task_count; i++)
-		findings->by_track[ends[tasks[i].track < tracks ? tasks[i].track : tracks]++] = i;
-	for (uint32_t i = 0; i <= tracks && !findings->failed; from = ends[i++])
-		findings->failed |= !findings_sort_track(context, findings->by_track + from,
-							 ends[i] - from, &scratch);
-	return !findings->failed;
-}
-
-static bool task_is_before(const struct ss_graph *graph, uint32_t task,
-			   const struct task_place *wanted)
-{
-	const struct task_place place = { graph->tasks[task].start_ns, graph->tasks[task].track,
-					  task };
-
-	return task_compare_place(&place, wanted) < 0;
-}
-
-/* The first of the sorted tasks that does not start before the moment. */
-static uint32_t tasks_first_from(const struct ss_rule_context *context, uint32_t track,
-				 int64_t from_ns)
-{
-	const struct task_place wanted = { from_ns, track, 0 };
-	uint32_t low = 0, high = context->findings->task_count;
-
-	SS_SEARCH(low, high, at,
-		  task_is_before(context->graph, context->findings->by_track[at], &wanted));
-	return low;
-}
-
-static int64_t claim_take_from(struct ss_rule_context *context, uint32_t task, int64_t gone_ns,
-			       int64_t low_gone_ns)
-{
-	struct ss_claim *claim = gone_ns > 0 ? shared_claim_of_task(context, task) : NULL;
-
-	if (!claim)
-		return 0;
-	gone_ns = gone_ns < claim->own_ns ? gone_ns : claim->own_ns;
-	claim->own_ns -= gone_ns;
-	claim->high_ns = claim->own_ns < claim->high_ns ? claim->own_ns : claim->high_ns;
-	claim->low_ns -= low_gone_ns;
-	if (claim->low_ns < claim->own_ns)
-		claim->low_ns = claim->own_ns;
-	return gone_ns;
-}
-
-/* Of a length what stays: as much as is still to be kept. */
-static int64_t stretch_take_kept(int64_t *keep_ns, int64_t length_ns)
-{
-	int64_t kept_ns = *keep_ns < length_ns ? *keep_ns : length_ns;
-
-	*keep_ns -= kept_ns;
-	return kept_ns;
-}
-
-static bool task_waits_for_workers(const struct ss_graph *graph, const struct ss_task *task)
-{
-	for (uint32_t i = task->edges; i < task[1].edges; i++)
-		if (graph->edges[i].kind == SS_EDGE_BATCH)
-			return task->kind == SS_TASK_JOIN;
-	return false;
-}
-
-/* The return of a call that lies in the time as a whole: nothing is waited for then. */
-static void claim_release_wait(struct ss_rule_context *context, uint32_t at, int64_t from_ns)
-{
-	uint32_t task = context->findings->by_track[at];
-	bool is_batch = task_waits_for_workers(context->graph, &context->graph->tasks[task]);
-	const struct ss_task *before =
-		at ? &context->graph->tasks[context->findings->by_track[at - 1]] : NULL;
-	struct ss_claim *claim;
-
-	if (!is_batch && context->graph->tasks[task].kind != SS_TASK_WAIT)
-		return;
-	if (!before || before->track != context->graph->tasks[task].track ||
-	    before->kind != (is_batch ? SS_TASK_INPUT : SS_TASK_CALL) || before->start_ns < from_ns)
-		return;
-	claim = claim_of_task(context, task);
-	if (claim)
-		claim->releases = true;
-}
-
-int64_t ss_rule_claim_time(struct ss_rule_context *context, struct ss_stretch stretch)
-{
-	struct ss_rank_findings *findings = context->findings;
-	int64_t gone_ns = 0, low_keep_ns;
-	uint32_t i;
-
-	if (stretch.to_ns <= stretch.from_ns || findings->failed ||
-	    (!findings->by_track && !findings_sort_tasks(context)))
-		return 0;
-	low_keep_ns = stretch.low_keep_ns > stretch.keep_ns ? stretch.low_keep_ns : stretch.keep_ns;
-	i = tasks_first_from(context, stretch.track, stretch.from_ns);
-	/* what starts before may reach into it */
-	if (i && context->graph->tasks[findings->by_track[i - 1]].track == stretch.track)
-		i--;
-	for (; i < findings->task_count; i++) {
-		uint32_t number = findings->by_track[i];
-		const struct ss_task *task = &context->graph->tasks[number];
-		int64_t start_ns = task->start_ns > stretch.from_ns ? task->start_ns
-								    : stretch.from_ns;
-		int64_t end_ns = ss_task_end(task);
-		int64_t gone, low_gone, others_ns = 0;
-
-		if (task->track != stretch.track || task->start_ns > stretch.to_ns)
-			break;
-		if ((task->kind == SS_TASK_WAIT || task->kind == SS_TASK_JOIN) &&
-		    task->start_ns > stretch.from_ns)
-			claim_release_wait(context, i, stretch.from_ns);
-		end_ns = end_ns < stretch.to_ns ? end_ns : stretch.to_ns;
-		if (end_ns <= start_ns)
-			continue;
-		if (!ss_rule_can_claim(context, number))
-			others_ns = findings_taken_ns(findings, stretch.track, start_ns, end_ns);
-		gone = end_ns - start_ns - others_ns;
-		low_gone = gone - stretch_take_kept(&low_keep_ns, gone);
-		gone -= stretch_take_kept(&stretch.keep_ns, gone);
-		gone_ns += claim_take_from(context, number, gone, low_gone);
-	}
-	findings_note_taken(findings, (struct ss_found_taken){ stretch.from_ns, stretch.to_ns,
-							       stretch.track });
-	return gone_ns;
-}
-
 /* --- all rules ----------------------------------------------------------------------- */
 
 static uint32_t rule_facts(const struct ss_rule *rule, const struct ss_digest *digest)
@@ -404,6 +82,114 @@ uint32_t ss_rank_findings_facts(const struct ss_digest *digest)
 	return ss_facts_with_needed(rules_facts_from(0, digest));
 }
 
+/* --- one rule after the other, or several at a time ------------------------------------ */
+
+/*
+ * Rules start in their order. A rule that has to wait for its turn to claim lets another thread
+ * work: with as many more of them, rules behind it search meanwhile.
+ */
+#define SPARE_THREADS 2
+
+struct rule_look {
+	struct ss_found_words words;
+	bool is_running;
+	bool has_claimed; /* and claims nothing more */
+};
+
+struct ss_rules_run {
+	const struct ss_looking *looking;
+	struct ss_rule_context context; /* as that of every rule begins */
+	struct ss_rule_shared shared;
+	struct rule_look *looks; /* per rule */
+	struct ss_gate *gate;    /* NULL: one thread. Guards what follows */
+	uint32_t next;           /* rule that has not started */
+	uint32_t turn;           /* rule that may claim */
+	uint32_t working;        /* threads that do not wait for their turn */
+	bool is_called;          /* the rule whose turn it is waits until a thread stops working */
+	bool is_beside_done;
+	enum ss_status status; /* the first failure */
+	struct ss_error *err;
+};
+
+static void run_lock(struct ss_rules_run *run)
+{
+	if (run->gate)
+		ss_gate_lock(run->gate);
+}
+
+static void run_unlock(struct ss_rules_run *run)
+{
+	if (run->gate)
+		ss_gate_unlock(run->gate);
+}
+
+/* One thread less works. */
+static void run_rest(struct ss_rules_run *run)
+{
+	run->working--;
+	if (run->gate)
+		ss_gate_wake(run->gate);
+}
+
+/* Gives the turn to the first rule that may still claim. */
+static void run_pass_turn(struct ss_rules_run *run, uint32_t rule)
+{
+	struct ss_rank_findings *findings = run->context.findings;
+
+	run->looks[rule].has_claimed = true;
+	while (run->turn < ss_rule_count && run->looks[run->turn].has_claimed) {
+		findings->parts[run->turn++].claim_to = findings->claim_count;
+		if (run->turn < ss_rule_count)
+			findings->parts[run->turn].claim_from = findings->claim_count;
+	}
+	if (run->gate)
+		ss_gate_wake(run->gate);
+}
+
+void ss_rule_await_turn(struct ss_rule_context *context)
+{
+	struct ss_rules_run *run = context->run;
+
+	if (run && run->gate) {
+		run_lock(run);
+		assert(!run->looks[context->number].has_claimed);
+		run_rest(run);
+		while (run->turn != context->number)
+			ss_gate_wait(run->gate);
+		run->is_called = true;
+		while (run->working >= run->looking->threads)
+			ss_gate_wait(run->gate);
+		run->is_called = false;
+		run->working++;
+		run_unlock(run);
+	}
+	context->has_turn = true;
+}
+
+void ss_rule_end_claims(struct ss_rule_context *context)
+{
+	struct ss_rules_run *run = context->run;
+
+	if (!run)
+		return;
+	run_lock(run);
+	run_pass_turn(run, context->number);
+	run_unlock(run);
+	context->has_turn = false;
+}
+
+void ss_rule_share(struct ss_rule_context *context)
+{
+	if (context->shared->gate)
+		ss_gate_lock(context->shared->gate);
+}
+
+void ss_rule_unshare(struct ss_rule_context *context)
+{
+	if (context->shared->gate)
+		ss_gate_unlock(context->shared->gate);
+}
+
 static bool rule_can_look(const struct ss_rule_context *context)
 {
 	const struct ss_rule *rule = context->rule;
@@ -415,78 +201,180 @@ static bool rule_can_look(const struct ss_rule_context *context)
 /* Lets the rule look, and frees what it made meanwhile. */
 static enum ss_status rule_look(struct ss_rule_context *context, struct ss_error *err)
 {
+	struct ss_found_words *words = context->words;
 	SS_SCRATCH(scratch, context->memory);
-	enum ss_status status;
+	enum ss_status status = SS_OK;
 
 	context->scratch = &scratch;
-	status = context->rule->look(context, err);
+	if (rule_can_look(context))
+		status = context->rule->look(context, err);
 	if (context->places)
 		context->release_places(context->places);
-	context->places = NULL;
-	if (status == SS_OK && context->failed)
+	if (!words->part.fix)
+		words->part.fix = ss_rule_choose_fix(context->rule->fixes, context->job_kind);
+	if (status == SS_OK && (context->failed || words->failed))
 		status = ss_fail_memory(err, "what a rule found on a rank");
 	return status;
 }
 
-/* Runs the rules one after the other; drops large facts as soon as no later rule needs them. */
-static enum ss_status rules_run_all(struct ss_rule_context *context, struct ss_error *err)
+/* The next rule, when a thread may work on it; ss_rule_count: none is left. */
+static uint32_t run_next_rule(struct ss_rules_run *run)
 {
-	struct ss_rank_findings *findings = context->findings;
-	struct ss_facts *facts = context->subject->facts;
+	uint32_t rule = (uint32_t)ss_rule_count;
+
+	run_lock(run);
+	while (run->gate && (run->working >= run->looking->threads || run->is_called) &&
+	       run->next < ss_rule_count)
+		ss_gate_wait(run->gate);
+	if (run->status == SS_OK && run->next < ss_rule_count) {
+		rule = run->next++;
+		run->looks[rule].is_running = true;
+		run->working++;
+	}
+	run_unlock(run);
+	return rule;
+}
+
+/* The large facts that rules need which are not done. */
+static uint32_t run_needed_facts(const struct ss_rules_run *run)
+{
+	const struct ss_digest *digest = run->looking->digest;
+	uint32_t facts = rules_facts_from(run->next, digest);
+
+	for (uint32_t i = 0; i < run->next; i++)
+		if (run->looks[i].is_running)
+			facts |= rule_facts(ss_rules[i], digest) | ss_rules[i]->rare_facts;
+	return facts;
+}
+
+static void run_end_rule(struct ss_rules_run *run, uint32_t rule, enum ss_status status,
+			 const struct ss_error *problem)
+{
+	run_lock(run);
+	run->looks[rule].is_running = false;
+	if (status != SS_OK && run->status == SS_OK) {
+		run->status = status;
+		if (run->err)
+			*run->err = *problem;
+	}
+	ss_facts_keep_only(run->looking->subject->facts, run_needed_facts(run));
+	run_pass_turn(run, rule);
+	run_rest(run);
+	run_unlock(run);
+}
+
+/* One of the threads does what is to be done beside the rules. */
+static void run_beside(struct ss_rules_run *run)
+{
+	const struct ss_looking *looking = run->looking;
+	bool is_first;
+
+	run_lock(run);
+	is_first = !run->is_beside_done;
+	run->is_beside_done = true;
+	run->working += is_first;
+	run_unlock(run);
+	if (!is_first)
+		return;
+	if (looking->beside)
+		looking->beside(looking->context);
+	run_lock(run);
+	run_rest(run);
+	run_unlock(run);
+}
+
+static void run_work(void *context, uint32_t index)
+{
+	struct ss_rules_run *run = context;
+	struct ss_facts *facts = run->looking->subject->facts;
+	uint32_t number;
+
+	if (index == 1)
+		run_beside(run);
+	while ((number = run_next_rule(run)) < ss_rule_count) {
+		struct ss_rule_context own = run->context;
+		struct ss_error problem = { 0 };
+
+		own.rule = ss_rules[number];
+		own.number = number;
+		own.words = &run->looks[number].words;
+		own.words->memory = own.memory;
+		if (!run->gate)
+			facts->allowed = ss_facts_with_needed(rule_facts(own.rule, own.digest) |
+							      own.rule->rare_facts);
+		run_end_rule(run, number, rule_look(&own, &problem), &problem);
+	}
+}
+
+/* Runs the rules; drops large facts as soon as no rule needs them any more. */
+static enum ss_status rules_run_all(struct ss_rules_run *run, struct ss_error *err)
+{
+	struct ss_rank_findings *findings = run->context.findings;
+	const struct ss_looking *looking = run->looking;
+	struct ss_facts *facts = looking->subject->facts;
+	uint32_t threads = looking->threads, count;
 	const struct ss_phases *phases;
 
 	SS_TRY(ss_facts_phases(facts, &phases, err));
-	context->job_kind = ss_rule_job_kind(phases, context->digest->device >= 0);
-	for (uint32_t i = 0; i < ss_rule_count; i++) {
-		struct ss_found_part *part = &findings->parts[i];
-
-		context->rule = ss_rules[i];
-		context->number = i;
-		part->claim_from = findings->claim_count;
-		part->fact_from = findings->fact_count;
-		facts->allowed = ss_facts_with_needed(rule_facts(context->rule, context->digest) |
-						      context->rule->rare_facts);
-		if (rule_can_look(context))
-			SS_TRY(rule_look(context, err));
-		if (!part->fix)
-			part->fix = ss_rule_choose_fix(context->rule->fixes, context->job_kind);
-		ss_facts_keep_only(facts, rules_facts_from(i + 1, context->digest));
-		part->claim_to = findings->claim_count;
-		part->fact_to = findings->fact_count;
+	run->context.job_kind = ss_rule_job_kind(phases, looking->digest->device >= 0);
+	run->err = err;
+	if (threads > 1) {
+		run->gate = ss_gate_open();
+		run->shared.gate = ss_gate_open();
+		facts->gate = run->gate;
 	}
+	count = threads + SPARE_THREADS < SS_THREADS_MAX ? threads + SPARE_THREADS : SS_THREADS_MAX;
+	if (threads > 1 && (!run->gate || !run->shared.gate))
+		run->status = ss_fail_memory(err, "what was found on a rank");
+	else
+		ss_thread_run(threads > 1 ? count : 1, run_work, run);
+	facts->gate = NULL;
+	ss_gate_close(run->gate);
+	ss_gate_close(run->shared.gate);
+	run->gate = run->shared.gate = NULL;
 	facts->allowed = SS_FACT_ALL;
-	return findings->failed ? ss_fail_memory(err, "what was found on a rank") : SS_OK;
+	for (uint32_t i = 0; i < ss_rule_count && run->status == SS_OK; i++)
+		if (!ss_rank_findings_take_words(findings, i, &run->looks[i].words))
+			run->status = ss_fail_memory(err, "what was found on a rank");
+	if (run->status == SS_OK)
+		run_beside(run);
+	return run->status == SS_OK && findings->failed
+		       ? ss_fail_memory(err, "what was found on a rank")
+		       : run->status;
 }
 
 /* Allocates what rules need while they look, runs them, and frees it again. */
 static enum ss_status findings_run_rules(struct ss_rank_findings *findings,
-					 struct ss_rule_context *context, struct ss_error *err)
+					 struct ss_rules_run *run, struct ss_error *err)
 {
+	struct ss_rule_context *context = &run->context;
+	struct ss_memory *memory = findings->memory;
 	struct ss_cover steps = { 0 };
 	size_t tasks = (size_t)findings->task_count + 1;
-	bool whole = ss_strings_init(&findings->texts, findings->memory);
+	bool whole = ss_strings_init(&findings->texts, memory);
 	enum ss_status status;
 
-	findings->parts = ss_memory_zeroed(findings->memory,
-					   (ss_rule_count + 1) * sizeof(*findings->parts));
+	findings->parts = ss_memory_zeroed(memory, (ss_rule_count + 1) * sizeof(*findings->parts));
 	findings->part_count = (uint32_t)ss_rule_count;
-	findings->owner = ss_memory_zeroed(findings->memory, tasks);
-	findings->claim_of = ss_memory_zeroed(findings->memory,
-					      tasks * sizeof(*findings->claim_of));
+	findings->owner = ss_memory_zeroed(memory, tasks);
+	findings->claim_of = ss_memory_zeroed(memory, tasks * sizeof(*findings->claim_of));
 	whole = whole && findings->parts && findings->owner && findings->claim_of &&
-		ss_steps_cover(context->trace, findings->memory, &steps);
+		SS_ALLOC(&run->shared.arena, run->looks, ss_rule_count) &&
+		ss_steps_cover(context->trace, memory, &steps);
 	if (whole) {
 		context->steps = &steps;
 		context->step_ns = ss_cover_length(&steps);
 		findings->step_count = steps.count;
-		status = rules_run_all(context, err);
+		status = rules_run_all(run, err);
 	} else {
 		status = ss_fail_memory(err, "what was found on a rank");
 	}
+	for (uint32_t i = 0; run->looks && i < ss_rule_count; i++)
+		ss_rank_findings_release_words(&run->looks[i].words);
 	ss_cover_release(&steps);
-	SS_FREE(findings->memory, findings->claim_of, tasks);
-	SS_FREE(findings->memory, findings->by_track, tasks);
-	SS_FREE(findings->memory, findings->taken, findings->taken_capacity);
+	SS_FREE(memory, findings->claim_of, tasks);
+	SS_FREE(memory, findings->by_track, tasks);
+	SS_FREE(memory, findings->taken, findings->taken_capacity);
 	findings->claim_of = NULL;
 	findings->by_track = NULL;
 	findings->taken = NULL;
@@ -495,24 +383,27 @@ static enum ss_status findings_run_rules(struct ss_rank_findings *findings,
 }
 
 enum ss_status ss_rank_findings_make(struct ss_rank_findings *findings,
-				     const struct ss_subject *subject,
-				     const struct ss_digest *digest, const struct ss_graph *graph,
-				     struct ss_memory *memory, struct ss_error *err)
+				     const struct ss_looking *looking, struct ss_memory *memory,
+				     struct ss_error *err)
 {
-	struct ss_rule_context context = { .subject = subject,
-					   .trace = subject->trace,
-					   .digest = digest,
-					   .graph = graph,
-					   .memory = memory,
-					   .findings = findings };
-	SS_SCRATCH(shared, memory);
+	struct ss_rules_run run = { .looking = looking,
+				    .context = { .subject = looking->subject,
+						 .trace = looking->subject->trace,
+						 .digest = looking->digest,
+						 .graph = looking->graph,
+						 .memory = memory,
+						 .findings = findings,
+						 .shared = &run.shared,
+						 .run = &run } };
 	enum ss_status status;
 
-	*findings = (struct ss_rank_findings){ .memory = memory, .task_count = graph->task_count };
-	context.shared = &shared;
-	status = findings_run_rules(findings, &context, err);
-	if (context.unclaimed)
-		context.release_unclaimed(context.unclaimed);
+	*findings = (struct ss_rank_findings){ .memory = memory,
+					       .task_count = looking->graph->task_count };
+	ss_arena_init(&run.shared.arena, memory);
+	status = findings_run_rules(findings, &run, err);
+	if (run.shared.unclaimed)
+		run.shared.release_unclaimed(run.shared.unclaimed);
+	ss_arena_release(&run.shared.arena);
 	if (status == SS_OK && !ss_strings_fit(&findings->texts))
 		status = ss_fail_memory(err, "what was found on a rank");
 	if (status != SS_OK) {

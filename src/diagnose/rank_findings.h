@@ -41,6 +41,20 @@ struct ss_found_figure {
 	double value;
 };
 
+/* What one rule says of a rank while it looks. It joins what others say when all have looked. */
+struct ss_found_words {
+	struct ss_memory *memory;
+	struct ss_strings texts; /* without items until the first one */
+	struct ss_found_fact *facts;
+	uint32_t fact_count, fact_capacity;
+	struct ss_found_figure *figures;
+	uint32_t figure_count, figure_capacity;
+	struct ss_found_part part; /* confidence and fix */
+	bool failed;               /* no memory: it is incomplete */
+};
+
+void ss_rank_findings_release_words(struct ss_found_words *words);
+
 struct ss_rank_findings {
 	struct ss_memory *memory;
 	struct ss_strings texts;
@@ -66,12 +80,27 @@ struct ss_rank_findings {
 /* enum ss_large_fact: what rules ask for. */
 uint32_t ss_rank_findings_facts(const struct ss_digest *digest);
 
+/* What rules look at, and on how many threads. */
+struct ss_looking {
+	const struct ss_subject *subject;
+	const struct ss_digest *digest;
+	const struct ss_graph *graph;
+	uint32_t threads;
+	/* what one of several threads does first; a single one does it last. NULL: nothing */
+	void (*beside)(void *context);
+	void *context;
+};
+
 /* Runs all rules on a rank. Then the trace may be freed; a diagnosis needs the graph. */
 SS_MUST_USE
 enum ss_status ss_rank_findings_make(struct ss_rank_findings *findings,
-				     const struct ss_subject *subject,
-				     const struct ss_digest *digest, const struct ss_graph *graph,
-				     struct ss_memory *memory, struct ss_error *err);
+				     const struct ss_looking *looking, struct ss_memory *memory,
+				     struct ss_error *err);
+
+/* Adds what a rule said; rules in their order. False: no memory. */
+SS_MUST_USE
+bool ss_rank_findings_take_words(struct ss_rank_findings *findings, uint32_t rule,
+				 const struct ss_found_words *words);
 void ss_rank_findings_release(struct ss_rank_findings *findings);
 
 /* Restores the state after all rules had looked: undoes what judging changed. */

@@ -30,14 +30,35 @@
 enum ss_confidence { SS_CONFIDENCE_LOW, SS_CONFIDENCE_MEDIUM, SS_CONFIDENCE_HIGH };
 
 struct ss_rank_findings;       /* what all rules found on one rank; rank_findings.h */
+struct ss_found_words;         /* what one rule says of it; the same */
+struct ss_rules_run;           /* all rules while they look at it; rank_findings.c */
 struct ss_rule_memory_context; /* one device of a memory snapshot; snapshot_findings.h */
 struct ss_gradients;           /* evidence/gradients.h */
 struct ss_unclaimed;           /* evidence/claimed_time.h */
+struct ss_gate;                /* base/system/thread.h */
 struct ss_code_places;         /* evidence/code_places.h */
 
 /* --- one rank ------------------------------------------------------------------------ */
 
-/* What a rule sees of one rank. */
+/*
+ * What rules of one rank share, made by the first that asks for it: between ss_rule_share() and
+ * ss_rule_unshare().
+ */
+struct ss_rule_shared {
+	struct ss_arena arena;                /* lives until the last rule is done */
+	struct ss_gate *gate;                 /* NULL: one thread */
+	const uint8_t *side_work;             /* ss_rule_side_work(); NULL: not requested yet */
+	const uint8_t *needed_copies;         /* ss_needed_copies_find(); the same */
+	const struct ss_gradients *gradients; /* ss_rule_gradients(); the same */
+	struct ss_unclaimed *unclaimed;       /* ss_rule_unclaimed(); the same */
+	void (*release_unclaimed)(struct ss_unclaimed *unclaimed);
+};
+
+/*
+ * What a rule sees of one rank. Rules look at the same time on several threads. What they claimed
+ * is the same as if they had looked one after the other: the first use of claims, own or of others,
+ * waits until the rules before have claimed. So a rule should search first and claim then.
+ */
 struct ss_rule_context {
 	const struct ss_rule *rule;
 	uint32_t number;                  /* of the rule */
@@ -51,13 +72,11 @@ struct ss_rule_context {
 	struct ss_memory *memory;     /* for temporary data of the rule that grows */
 	struct ss_arena *scratch;     /* for all other: released when the rule is done */
 	struct ss_rank_findings *findings;
-	bool failed;                  /* no memory: the rule need not say so */
-	struct ss_arena *shared;      /* for what rules share: lives until the last one is done */
-	const uint8_t *side_work;     /* ss_rule_side_work(); NULL: not requested yet */
-	const uint8_t *needed_copies; /* ss_needed_copies_find(); the same */
-	const struct ss_gradients *gradients; /* ss_rule_gradients(); the same */
-	struct ss_unclaimed *unclaimed;       /* ss_rule_unclaimed(); the same */
-	void (*release_unclaimed)(struct ss_unclaimed *unclaimed);
+	struct ss_found_words *words;
+	bool failed; /* no memory: the rule need not say so */
+	struct ss_rule_shared *shared;
+	struct ss_rules_run *run;
+	bool has_turn;                 /* the rules before have claimed */
 	struct ss_code_places *places; /* ss_code_places_make(): of this rule alone */
 	void (*release_places)(struct ss_code_places *places);
 };
@@ -89,7 +108,16 @@ static_assert(sizeof(struct ss_claim) == 32, "a rule may have a claim on every t
 bool ss_rule_claim(struct ss_rule_context *context, struct ss_claim claim);
 
 /* Whether this rule can still claim the task. */
-bool ss_rule_can_claim(const struct ss_rule_context *context, uint32_t task);
+bool ss_rule_can_claim(struct ss_rule_context *context, uint32_t task);
+
+/* Waits until the rules before have claimed; every function that reads claims calls it. */
+void ss_rule_await_turn(struct ss_rule_context *context);
+
+/* The rule claims nothing more: those after it need not wait until it is done. */
+void ss_rule_end_claims(struct ss_rule_context *context);
+
+void ss_rule_share(struct ss_rule_context *context);
+void ss_rule_unshare(struct ss_rule_context *context);
 
 /*
  * The fix removes the part of a thread's tasks that lies in [from, to), including waits for the

@@ -180,16 +180,24 @@ static enum ss_status prepare_last_facts(struct preparing *preparing, struct ss_
 	return ss_facts_make(facts, wanted & SS_FACT_TRAINING, err);
 }
 
-/* One thread begins the summary; the other makes the digest. Both then make facts. */
+/*
+ * One thread begins the summary; the other makes the digest. Both then make facts. The first thing
+ * that the summary makes are phases, which the digest needs, too: operators, which all summaries
+ * need, are made meanwhile.
+ */
 static void prepare_beside(void *context, uint32_t index)
 {
 	struct preparing *preparing = context;
 	enum ss_status *status = &preparing->status[index];
+	const struct ss_ops *ops;
 
-	if (index == 0)
+	if (index == 0) {
 		prepare_begin_summary(preparing);
-	else
-		prepare_digest_of_trace(preparing);
+	} else {
+		*status = ss_facts_ops(preparing->subject->facts, &ops, &preparing->err[index]);
+		if (*status == SS_OK)
+			prepare_digest_of_trace(preparing);
+	}
 	if (*status == SS_OK)
 		*status = (index == 0 ? prepare_last_facts : prepare_facts)(preparing,
 									    &preparing->err[index]);
@@ -198,11 +206,7 @@ static void prepare_beside(void *context, uint32_t index)
 static void prepare_on_threads(struct preparing *preparing)
 {
 	struct ss_facts *facts = preparing->subject->facts;
-	const struct ss_phases *phases;
 
-	preparing->status[0] = ss_facts_phases(facts, &phases, &preparing->err[0]);
-	if (preparing->status[0] != SS_OK)
-		return;
 	preparing->gate = ss_gate_open();
 	if (!preparing->gate) {
 		preparing->status[0] = ss_fail_memory(&preparing->err[0], "the ranks of the job");

@@ -30,6 +30,7 @@ struct bench {
 	struct ss_graph_step step;
 	struct ss_graph graph;
 	struct ss_rank_findings findings;
+	struct ss_found_words words;
 	struct ss_rule_context context;
 };
 
@@ -81,11 +82,20 @@ static void open_bench(struct bench *bench)
 	bench->context = (struct ss_rule_context){ .rule = ss_rules[0],
 						   .graph = &bench->graph,
 						   .memory = &bench->memory,
-						   .findings = &bench->findings };
+						   .findings = &bench->findings,
+						   .words = &bench->words };
+	bench->words.memory = &bench->memory;
+}
+
+/* The rule is done. */
+static void take_words(struct bench *bench)
+{
+	assert_true(ss_rank_findings_take_words(&bench->findings, 0, &bench->words));
 }
 
 static void close_bench(struct bench *bench)
 {
+	ss_rank_findings_release_words(&bench->words);
 	ss_rank_findings_release(&bench->findings);
 	assert_int_equal(bench->memory.used_bytes, 0);
 }
@@ -194,19 +204,21 @@ static void test_sentences(void **state)
 	open_bench(&bench);
 	ss_rule_add_evidence(&bench.context, fact, "it takes {time}");
 	ss_rule_add_evidence(&bench.context, fact, "it takes {time}");
-	assert_int_equal(bench.findings.fact_count, 1);
-	assert_int_equal(bench.findings.facts[0].weight_ns, 200);
+	assert_int_equal(bench.words.fact_count, 1);
+	assert_int_equal(bench.words.facts[0].weight_ns, 200);
 	for (int i = 0; i < 2 * SS_RULE_EVIDENCE_MAX; i++)
 		ss_rule_add_evidence(&bench.context, fact, "number %d", i);
-	assert_int_equal(bench.findings.fact_count, SS_RULE_EVIDENCE_MAX);
 	ss_rule_set_confidence(&bench.context, SS_CONFIDENCE_MEDIUM, "a");
 	ss_rule_set_confidence(&bench.context, SS_CONFIDENCE_HIGH, "b");
-	assert_int_equal(bench.findings.parts[0].confidence, SS_CONFIDENCE_MEDIUM);
+	assert_int_equal(bench.words.part.confidence, SS_CONFIDENCE_MEDIUM);
 	ss_rule_set_confidence(&bench.context, SS_CONFIDENCE_LOW, "c");
-	assert_string_equal(ss_strings_text(&bench.findings.texts, bench.findings.parts[0].reason),
-			    "c");
 	ss_rule_add_figure(&bench.context, 2, 1.5);
 	ss_rule_add_figure(&bench.context, 2, 1);
+	take_words(&bench);
+	assert_int_equal(bench.findings.fact_count, SS_RULE_EVIDENCE_MAX);
+	assert_int_equal(bench.findings.parts[0].fact_to, SS_RULE_EVIDENCE_MAX);
+	assert_string_equal(ss_strings_text(&bench.findings.texts, bench.findings.parts[0].reason),
+			    "c");
 	assert_true(ss_rank_findings_figure(&bench.findings, 0, 2)->value > 2.4);
 	close_bench(&bench);
 }
@@ -389,7 +401,7 @@ static void test_judge(void **state)
 	ss_rule_set_fix(&bench.context, "do it");
 	ss_rule_add_figure(&bench.context, 1, 7);
 	bench.findings.parts[0].claim_to = bench.findings.claim_count;
-	bench.findings.parts[0].fact_to = bench.findings.fact_count;
+	take_words(&bench);
 	open_verdict(&verdict, &bench);
 	assert_int_equal(ss_judgement_count_claims(&verdict.judgement, 0), 1);
 	assert_true(ss_judgement_figure(&verdict.judgement, 0, 1) > 6.9);

@@ -54,7 +54,7 @@ static void test_memory(void **state)
 
 /* The bytes of a digest's last part. */
 static void write_with(const struct ss_job_summarizer *summarizer, struct support_trace *loaded,
-		       struct ss_text *out)
+		       uint32_t threads, struct ss_text *out)
 {
 	struct ss_subject subject = { .path = "rank0.json", .trace = &loaded->trace };
 	struct ss_memory *memory = &loaded->memory;
@@ -66,7 +66,7 @@ static void write_with(const struct ss_job_summarizer *summarizer, struct suppor
 	subject.facts = &facts;
 	assert_int_equal(ss_digest_make(&digest, &subject, memory, NULL), SS_OK);
 	assert_int_equal(summarizer->begin(&summary, &subject, memory, NULL), SS_OK);
-	assert_int_equal(summarizer->finish(summary, &subject, &digest, 1, NULL), SS_OK);
+	assert_int_equal(summarizer->finish(summary, &subject, &digest, threads, NULL), SS_OK);
 	summarizer->write(summary, out);
 	assert_false(ss_text_failed(out));
 	summarizer->release(summary);
@@ -74,30 +74,79 @@ static void write_with(const struct ss_job_summarizer *summarizer, struct suppor
 	ss_facts_release(&facts);
 }
 
-/* Packed or not, the file is the same. */
+/* Two steps whose kernels are launched late, with a wait for the device in each. */
+#define LATE(n)                                   \
+	NOTE("ProfilerStep#" #n, 1, n##000, 1000) \
+	OP("aten::item", 1, n##010, 300)          \
+	LAUNCH(n, 1, n##015)                      \
+	KERNEL("gemm", n, n##030, 200) CALL("cudaStreamSynchronize", 1, n##040, 250)
+
+/* Packed or not, and on as many threads, the file is the same. */
 static void test_whole(void **state)
 {
 	static const char *const traces[] = {
 		"[" STEP OP("aten::mm", 1, 10, 20) LAUNCH(1, 1, 15) KERNEL("k", 1, 30, 900) END "]",
+		"[" LATE(1) LATE(2) LATE(3) END "]",
 		"[" STEP OP("aten::mm", 1, 3000000000000000, 20) END "]",
 		"[" OP("aten::mm", 1, 10, 20) END "]",
 	};
 
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(traces); i++) {
-		struct ss_text packed = { 0 }, whole = { 0 };
+		struct ss_text packed = { 0 }, whole = { 0 }, alike = { 0 };
 		struct support_trace loaded;
 
 		support_load(&loaded, traces[i]);
-		write_with(&ss_diagnose_summarizer, &loaded, &packed);
-		write_with(&ss_diagnose_digest_summarizer, &loaded, &whole);
+		write_with(&ss_diagnose_summarizer, &loaded, 1, &packed);
+		write_with(&ss_diagnose_digest_summarizer, &loaded, 1, &whole);
 		assert_true(packed.length > 0);
 		assert_int_equal(packed.length, whole.length);
 		assert_memory_equal(packed.data, whole.data, whole.length);
+		for (uint32_t threads = 2; threads <= 8; threads *= 2) {
+			write_with(&ss_diagnose_summarizer, &loaded, threads, &alike);
+			assert_int_equal(alike.length, whole.length);
+			assert_memory_equal(alike.data, whole.data, whole.length);
+			ss_text_release(&alike);
+		}
 		ss_text_release(&packed);
 		ss_text_release(&whole);
 		support_close(&loaded);
 	}
+}
+
+/* Rules on several threads: a refused request ends in a sentence and leaves nothing behind. */
+static void test_refused(void **state)
+{
+	struct support_trace loaded;
+	uint32_t refused = 0;
+	bool whole = false;
+
+	(void)state;
+	support_load(&loaded, "[" LATE(1) LATE(2) LATE(3) END "]");
+	while (!whole) {
+		struct ss_subject subject = { .path = "rank0.json", .trace = &loaded.trace };
+		struct ss_error err = { 0 };
+		struct ss_memory memory;
+		struct ss_digest digest;
+		struct ss_facts facts;
+		void *summary = NULL;
+
+		ss_memory_init(&memory, 0);
+		ss_facts_init(&facts, subject.trace, &memory);
+		subject.facts = &facts;
+		assert_int_equal(ss_digest_make(&digest, &subject, &memory, NULL), SS_OK);
+		assert_int_equal(ss_diagnose_summarizer.begin(&summary, &subject, &memory, NULL),
+				 SS_OK);
+		memory.fail_call = memory.calls + ++refused;
+		whole = ss_diagnose_summarizer.finish(summary, &subject, &digest, 3, &err) == SS_OK;
+		assert_true(whole || err.text[0]);
+		ss_diagnose_summarizer.release(summary);
+		ss_digest_release(&digest);
+		ss_facts_release(&facts);
+		assert_int_equal(memory.used_bytes, 0);
+	}
+	assert_true(refused > 20);
+	support_close(&loaded);
 }
 
 int main(void)
@@ -105,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

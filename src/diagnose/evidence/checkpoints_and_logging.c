@@ -212,13 +212,15 @@ uint8_t ss_side_work_of(const char *name)
 const uint8_t *ss_rule_side_work(struct ss_rule_context *context)
 {
 	const struct ss_trace *trace = context->trace;
+	struct ss_rule_shared *shared = context->shared;
 	uint8_t *side_work;
 
-	if (context->side_work)
-		return context->side_work;
-	side_work = SS_ARENA_NEW(context->shared, uint8_t, (size_t)trace->names.count + 1);
-	for (uint32_t i = 0; side_work && i < trace->names.count; i++)
-		side_work[i] = ss_side_work_of(ss_strings_text(&trace->names, i));
-	context->side_work = side_work;
-	return side_work;
+	ss_rule_share(context);
+	if (!shared->side_work && SS_ALLOC(&shared->arena, side_work, trace->names.count + 1)) {
+		for (uint32_t i = 0; i < trace->names.count; i++)
+			side_work[i] = ss_side_work_of(ss_strings_text(&trace->names, i));
+		shared->side_work = side_work;
+	}
+	ss_rule_unshare(context);
+	return shared->side_work;
 }

@@ -66,11 +66,13 @@ static void claimed_add_released(const struct ss_rule_context *context, const st
 	out->failed |= gaps.failed;
 }
 
-bool ss_rule_claimed_time(const struct ss_rule_context *context, uint32_t track,
+bool ss_rule_claimed_time(struct ss_rule_context *context, uint32_t track,
 			  const struct ss_idle *idle, struct ss_cover *out)
 {
 	struct ss_rank_findings *findings = context->findings;
 
+	if (!context->has_turn)
+		ss_rule_await_turn(context);
 	ss_cover_init(out, context->memory);
 	if (!ss_sort_runs(findings->taken, findings->taken_count, sizeof(*findings->taken),
 			  taken_compare_start, findings->memory))
@@ -179,18 +181,24 @@ static void unclaimed_release(struct ss_unclaimed *unclaimed)
 enum ss_status ss_rule_unclaimed(struct ss_rule_context *context, int64_t least_ns,
 				 struct ss_unclaimed **out, struct ss_error *err)
 {
+	struct ss_rule_shared *shared = context->shared;
 	bool is_enough = false;
 
 	*out = NULL;
 	if (!context->steps->count || context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	if (!context->unclaimed)
-		context->unclaimed = SS_ARENA_NEW(context->shared, struct ss_unclaimed, 1);
-	if (!context->unclaimed)
+	/* whose turn it is has it alone */
+	if (!context->has_turn)
+		ss_rule_await_turn(context);
+	ss_rule_share(context);
+	if (!shared->unclaimed)
+		shared->unclaimed = SS_ARENA_NEW(&shared->arena, struct ss_unclaimed, 1);
+	shared->release_unclaimed = unclaimed_release;
+	ss_rule_unshare(context);
+	if (!shared->unclaimed)
 		return ss_fail_memory(err, "places of the step");
-	context->release_unclaimed = unclaimed_release;
-	SS_TRY(unclaimed_measure(context, least_ns, context->unclaimed, &is_enough, err));
-	if (is_enough && context->unclaimed->attribution.rows)
-		*out = context->unclaimed;
+	SS_TRY(unclaimed_measure(context, least_ns, shared->unclaimed, &is_enough, err));
+	if (is_enough && shared->unclaimed->attribution.rows)
+		*out = shared->unclaimed;
 	return SS_OK;
 }

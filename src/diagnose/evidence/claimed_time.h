@@ -16,7 +16,7 @@
  * well. False: no memory. `out` is released by the caller.
  */
 SS_MUST_USE
-bool ss_rule_claimed_time(const struct ss_rule_context *context, uint32_t track,
+bool ss_rule_claimed_time(struct ss_rule_context *context, uint32_t track,
 			  const struct ss_idle *idle, struct ss_cover *out);
 
 /* The places of the rank with the time that no rule claimed so far. */
@@ -32,7 +32,8 @@ struct ss_unclaimed {
 };
 
 /*
- * Made once per rank, measured anew by each call, and released when all rules have looked. NULL in
+ * Made once per rank, measured anew by each call, and released when all rules have looked;
+ * the rule must not end its claims before it is done with it. NULL in
  * `out`: no thread runs steps, or the device has less idle time that nobody claims than `least_ns`.
  */
 SS_MUST_USE

@@ -119,7 +119,7 @@ static bool costly_mark_inside(struct costly_claims *costly)
 {
 	const struct ss_attribution *of = costly->of;
 
-	if (!SS_ALLOC(costly->context->shared, costly->inside, (size_t)of->node_count + 1))
+	if (!SS_ALLOC(costly->context->scratch, costly->inside, (size_t)of->node_count + 1))
 		return false;
 	costly->inside[costly->node] = 1;
 	for (uint32_t i = costly->node + 1; i < of->node_count; i++)

@@ -284,27 +284,35 @@ static bool gradients_find(struct gradient_search *finder, struct ss_arena *aren
 	return true;
 }
 
+static enum ss_status gradients_make(struct ss_rule_context *context, struct ss_error *err)
+{
+	struct gradient_search finder = { .context = context, .trace = context->trace };
+	struct ss_arena *arena = &context->shared->arena;
+	SS_SCRATCH(scratch, context->memory);
+	bool whole = SS_ALLOC(arena, finder.out, 1);
+
+	if (whole && context->digest->arrival_count &&
+	    ss_strings_find(&context->trace->names, FORWARD, strlen(FORWARD)) != SS_NO_ID) {
+		SS_TRY(ss_facts_phases(context->subject->facts, &finder.phases, err));
+		whole = gradients_find_marks(&finder, &scratch) && gradients_find(&finder, arena);
+	}
+	if (!whole)
+		return ss_fail_memory(err, "the gradients");
+	context->shared->gradients = finder.out;
+	return SS_OK;
+}
+
 enum ss_status ss_rule_gradients(struct ss_rule_context *context, const struct ss_gradients **out,
 				 struct ss_error *err)
 {
-	struct gradient_search finder = { .context = context, .trace = context->trace };
-	SS_SCRATCH(scratch, context->memory);
-	bool whole;
+	enum ss_status status = SS_OK;
 
-	if (!context->gradients) {
-		whole = SS_ALLOC(context->shared, finder.out, 1);
-		if (whole && context->digest->arrival_count &&
-		    ss_strings_find(&context->trace->names, FORWARD, strlen(FORWARD)) != SS_NO_ID) {
-			SS_TRY(ss_facts_phases(context->subject->facts, &finder.phases, err));
-			whole = gradients_find_marks(&finder, &scratch) &&
-				gradients_find(&finder, context->shared);
-		}
-		if (!whole)
-			return ss_fail_memory(err, "the gradients");
-		context->gradients = finder.out;
-	}
-	*out = context->gradients;
-	return SS_OK;
+	ss_rule_share(context);
+	if (!context->shared->gradients)
+		status = gradients_make(context, err);
+	*out = context->shared->gradients;
+	ss_rule_unshare(context);
+	return status;
 }
 
 uint32_t ss_gradient_task(const struct ss_gradient *gradient, const struct ss_rule_context *context)

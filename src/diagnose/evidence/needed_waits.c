@@ -199,17 +199,19 @@ static void needed_mark_calls(const struct ss_rule_context *context, const struc
 
 const uint8_t *ss_needed_copies_find(struct ss_rule_context *context, const struct ss_ops *ops)
 {
+	struct ss_rule_shared *shared = context->shared;
+	size_t rows = (size_t)context->trace->device_from + 1;
 	struct copy_calls calls = { 0 };
 	uint8_t *needed;
 
-	if (context->needed_copies)
-		return context->needed_copies;
-	needed = SS_ARENA_NEW(context->shared, uint8_t, (size_t)context->trace->device_from + 1);
-	if (needed && copy_calls_find(&calls, context)) {
-		context->needed_copies = needed;
+	ss_rule_share(context);
+	if (!shared->needed_copies && SS_ALLOC(&shared->arena, needed, rows) &&
+	    copy_calls_find(&calls, context)) {
 		if (calls.rows.count)
 			needed_mark_calls(context, ops, &calls, needed);
+		shared->needed_copies = needed;
 	}
+	ss_rule_unshare(context);
 	ss_bitmap_release(&calls.rows);
-	return context->needed_copies;
+	return shared->needed_copies;
 }

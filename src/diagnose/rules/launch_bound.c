@@ -64,8 +64,8 @@ struct tiny_kernels {
 	int64_t count, ns;  /* of these kernels */
 };
 
-static bool kernel_is_tiny(const struct ss_rule_context *context,
-			   const struct ss_kernel_name *names, uint32_t index)
+static bool kernel_is_tiny(struct ss_rule_context *context, const struct ss_kernel_name *names,
+			   uint32_t index)
 {
 	const struct ss_task *task = &context->graph->tasks[index];
 	const struct ss_slices *slices = &context->trace->slices;
@@ -239,13 +239,13 @@ static void launch_claim_tasks(struct launches *launches, const struct launch_st
 	}
 }
 
-static void launch_claim(struct launches *launches, const struct launch_stretch *stretch)
+/* What the host did while the device waited for the end of the stretch. */
+static void launch_measure(struct launches *launches, const struct launch_stretch *stretch)
 {
 	const struct ss_task *last = &launches->graph->tasks[stretch->to];
 	int64_t idle_ns = launch_idle_ns(launches, last->row), end_ns = ss_task_end(last);
 	int64_t start_ns = launches->graph->tasks[stretch->from].start_ns;
 
-	launch_claim_tasks(launches, stretch, idle_ns);
 	if (!idle_ns)
 		return;
 	launches->count++;
@@ -311,11 +311,15 @@ static void launches_find_stretches(struct launches *launches)
 	}
 }
 
+/* Claims the stretches, and keeps those that it claims. */
 static void launches_claim(struct launches *launches)
 {
+	uint32_t kept = 0;
+
 	for (uint32_t i = 0; i < launches->stretch_count; i++) {
 		const struct launch_stretch *stretch = &launches->stretches[i];
 		const struct ss_task *last = &launches->graph->tasks[stretch->to];
+		int64_t idle_ns = launch_idle_ns(launches, last->row);
 		bool is_pause = stretch->work_ns >= PAUSE_NS;
 
 		/* other threads only run operators: a pause there is missing data */
@@ -323,10 +327,11 @@ static void launches_claim(struct launches *launches)
 				 launch_pause_is_function(launches, stretch)))
 			continue;
 		if (is_pause)
-			launches->pause_ns = ss_ns_sum(launches->pause_ns,
-						       launch_idle_ns(launches, last->row));
-		launch_claim(launches, stretch);
+			launches->pause_ns = ss_ns_sum(launches->pause_ns, idle_ns);
+		launch_claim_tasks(launches, stretch, idle_ns);
+		launches->stretches[kept++] = *stretch;
 	}
+	launches->stretch_count = kept;
 }
 
 /* --- the rank ------------------------------------------------------------------------- */
@@ -394,6 +399,9 @@ static enum ss_status launches_find(struct launches *launches, struct ss_error *
 	if (steps < 2 && launches->late_count < LATE_MIN)
 		return SS_OK;
 	launches_claim(launches);
+	ss_rule_end_claims(launches->context);
+	for (uint32_t i = 0; i < launches->stretch_count; i++)
+		launch_measure(launches, &launches->stretches[i]);
 	ss_code_pieces_end(&launches->pieces);
 	if (launches->count || launches->tiny.count)
 		launches_report(launches);

@@ -511,6 +511,7 @@ static enum ss_status syncs_find(struct host_syncs *syncs, struct ss_error *err)
 		return ss_fail_memory(err, "the host syncs");
 	sync_count_steps(syncs);
 	syncs_claim(syncs, claimed);
+	ss_rule_end_claims(syncs->context);
 	sync_add_idle(syncs, claimed);
 	if (syncs->sites.count)
 		syncs_report(syncs);

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
-#include "base/system/thread.h"
 #include "base/text.h"
 #include "diagnose/summary/starts.h"
 #include "trace/digest/fields.h"
@@ -419,58 +418,48 @@ static enum ss_status summary_begin(void **out, const struct ss_subject *subject
 	return status;
 }
 
+/* Lets the rules look; packing the graph, which they only read, is done beside them. */
+struct summary_packing {
+	struct ss_rank_summary *own;
+	enum ss_status status;
+	struct ss_error err;
+};
+
+static void summary_pack(void *context)
+{
+	struct summary_packing *packing = context;
+
+	packing->status = ss_packed_fill(&packing->own->graph, &packing->own->whole, &packing->err);
+}
+
 static enum ss_status summary_finish_unpacked(void *summary, const struct ss_subject *subject,
 					      const struct ss_digest *digest, uint32_t threads,
 					      struct ss_error *err)
 {
 	struct ss_rank_summary *own = summary;
+	struct ss_looking looking = { subject, digest, &own->whole, threads, NULL, NULL };
 
-	(void)threads;
-	return ss_rank_findings_make(&own->findings, subject, digest, &own->whole, own->memory,
-				     err);
+	return ss_rank_findings_make(&own->findings, &looking, own->memory, err);
 }
 
-/* Both only read the graph. */
-struct summary_finishing {
-	struct ss_rank_summary *own;
-	const struct ss_subject *subject;
-	const struct ss_digest *digest;
-	enum ss_status status[2];
-	struct ss_error err[2];
-};
-
-static void summary_finish_part(void *context, uint32_t index)
-{
-	struct summary_finishing *finishing = context;
-	struct ss_rank_summary *own = finishing->own;
-	struct ss_error *err = &finishing->err[index];
-
-	finishing->status[index] = index == 0 ? summary_finish_unpacked(own, finishing->subject,
-									finishing->digest, 1, err)
-					      : ss_packed_fill(&own->graph, &own->whole, err);
-}
-
-/* Lets the rules look at the rank, and packs its graph, on two threads if there are two. */
 static enum ss_status summary_finish(void *summary, const struct ss_subject *subject,
 				     const struct ss_digest *digest, uint32_t threads,
 				     struct ss_error *err)
 {
-	struct summary_finishing finishing = { .own = summary,
-					       .subject = subject,
-					       .digest = digest };
+	struct ss_rank_summary *own = summary;
+	struct summary_packing packing = { .own = own };
+	struct ss_looking looking = {
+		subject, digest, &own->whole, threads, summary_pack, &packing
+	};
 
-	if (threads > 1)
-		ss_thread_run(2, summary_finish_part, &finishing);
-	for (uint32_t i = 0; i < 2; i++) {
-		if (threads <= 1)
-			summary_finish_part(&finishing, i);
-		if (finishing.status[i] == SS_OK)
-			continue;
-		*err = finishing.err[i];
-		return finishing.status[i];
+	SS_TRY(ss_rank_findings_make(&own->findings, &looking, own->memory, err));
+	if (packing.status != SS_OK) {
+		if (err)
+			*err = packing.err;
+		return packing.status;
 	}
-	ss_packed_take(&finishing.own->graph, &finishing.own->whole);
-	ss_replay_graph_release(&finishing.own->whole);
+	ss_packed_take(&own->graph, &own->whole);
+	ss_replay_graph_release(&own->whole);
 	return SS_OK;
 }
 

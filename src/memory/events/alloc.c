@@ -264,16 +264,11 @@ static void allocs_release_fact(struct ss_allocs *allocs)
 	ss_memory_free(memory, allocs, sizeof(*allocs));
 }
 
-enum ss_status ss_allocs_of_facts(struct ss_facts *facts, const struct ss_allocs **out,
-				  struct ss_error *err)
+static enum ss_status allocs_make_fact(struct ss_facts *facts, struct ss_error *err)
 {
 	struct ss_allocs *allocs;
 	enum ss_status status;
 
-	assert(facts->allowed & SS_FACT_ALLOCS);
-	*out = facts->allocs;
-	if (facts->allocs)
-		return SS_OK;
 	allocs = ss_memory_resize(facts->memory, NULL, 0, sizeof(*allocs));
 	if (!allocs)
 		return ss_fail_memory(err, "the allocations");
@@ -282,8 +277,16 @@ enum ss_status ss_allocs_of_facts(struct ss_facts *facts, const struct ss_allocs
 		ss_memory_free(facts->memory, allocs, sizeof(*allocs));
 		return status;
 	}
-	*out = facts->allocs = allocs;
+	facts->allocs = allocs;
 	facts->release_allocs = allocs_release_fact;
+	return SS_OK;
+}
+
+enum ss_status ss_allocs_of_facts(struct ss_facts *facts, const struct ss_allocs **out,
+				  struct ss_error *err)
+{
+	SS_TRY(ss_facts_find_allocs(facts, allocs_make_fact, err));
+	*out = facts->allocs;
 	return SS_OK;
 }
 
