@@ -46,7 +46,9 @@ static struct ss_code_place *code_place_of(struct ss_code_places *sites,
 {
 	uint32_t id = ss_records_add(&sites->keys, key);
 
-	if (id == SS_NO_ID || !SS_GROW(sites->context->memory, sites->items, sites->capacity, id)) {
+	/* after a lack of memory there are more keys than places */
+	if (id == SS_NO_ID || id > sites->count ||
+	    !SS_GROW(sites->context->memory, sites->items, sites->capacity, id)) {
 		sites->context->failed = true;
 		return NULL;
 	}
