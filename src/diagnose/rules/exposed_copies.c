@@ -169,7 +169,7 @@ static enum ss_status exposed_copies_judge(struct ss_judgement *judgement, struc
 
 	(void)err;
 	for (uint32_t i = 0; finding && i < finding->rank_count; i++)
-		if (ss_judgement_figure(judgement, finding->ranks[i], WAITS_MUCH))
+		if (ss_judgement_figure(judgement, finding->ranks[i], WAITS_MUCH) > 0)
 			finding->warn_share = finding->silent_share = 1e-9;
 	return SS_OK;
 }

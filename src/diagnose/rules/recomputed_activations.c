@@ -276,7 +276,7 @@ static enum ss_status recomputed_activations_judge(struct ss_judgement *judgemen
 
 	(void)err;
 	for (uint32_t i = 0; finding && i < finding->rank_count; i++)
-		if (!ss_judgement_figure(judgement, finding->ranks[i], MEMORY_KNOWN))
+		if (ss_judgement_figure(judgement, finding->ranks[i], MEMORY_KNOWN) <= 0)
 			finding->warn_share = SS_NEVER_WARN;
 	return SS_OK;
 }
