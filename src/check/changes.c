@@ -94,6 +94,7 @@ static void changes_add_findings(struct change_list *list, const struct ss_check
 
 		if (!change->title)
 			change->title = run->findings[i].title;
+		change->is_warning |= run->findings[i].is_warning;
 		*(is_after ? &change->after_ns : &change->before_ns) += weight *
 									run->findings[i].cost_ns;
 		*(is_after ? &change->is_after : &change->is_before) = true;

@@ -141,6 +141,7 @@ struct ss_check_change {
 	double before_ns, after_ns;
 	/* of findings: */
 	bool is_before, is_after; /* which runs have it */
+	bool is_warning;          /* one of them warns of it */
 	bool is_timeless;
 	int64_t rank; /* as in struct ss_check_finding */
 };

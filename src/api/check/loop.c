@@ -46,11 +46,11 @@ static double finding_change(const struct ss_check_change *finding)
 	return finding->after_ns - finding->before_ns;
 }
 
-/* More than equal runs differ; what has no time came or went. */
+/* More than equal runs differ; a warning without a time came or went. */
 static bool finding_has_changed(const struct ss_loop *loop, const struct ss_check_change *finding)
 {
 	if (finding->is_timeless)
-		return finding->is_before != finding->is_after;
+		return finding->is_warning && finding->is_before != finding->is_after;
 	return fabs(finding_change(finding)) >= loop->least_ns;
 }
 
