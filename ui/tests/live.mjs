@@ -82,6 +82,7 @@ async function grows(harness) {
 	const { folder, ranks } = makeLive(harness, "live");
 	const { link } = await harness.serve(folder);
 	const page = await harness.open(link);
+	await page.getByRole("tab").first().waitFor();
 	equal(await page.getByRole("tab").allInnerTexts(), ["Live"], "tabs without traces");
 	const before = await compare(harness, page, folder);
 	check(!before.includes("From step"), before);
