@@ -90,6 +90,7 @@ async function sent(harness) {
 	await page.waitForFunction(() => !location.hash.includes("note="));
 	/* what was deleted does not come back with Back */
 	await page.getByRole("tab", { name: "Kernels" }).click();
+	await page.waitForURL(/#\/kernels/);
 	await page.goBack();
 	await page.getByRole("application").waitFor();
 	equal(notesOf(page), [], "notes after Back");
