@@ -126,7 +126,7 @@ def compare_findings(store, job):
         check(row["position"] == str(number) and row["rule"] == other["rule"] and
               row["title"] == other["title"] and row["ranks"] == other["ranks"] and
               (row["lost_ns"] and int(row["lost_ns"])) == other["cost_ns"], row, other)
-        place = f"{row['file']}:{row['line']}" if row["file"] else None
+        place = f"{row['file']}({row['line']})" if row["file"] else None
         check(place is None or other["line"].startswith(place), row, other)
 
 

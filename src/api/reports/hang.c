@@ -19,11 +19,12 @@ static void hang_add_fix(const char *fix, struct ss_text *out)
 }
 
 /* The first cause in words; with several, the table has the others. */
-static void hang_headline(const struct ss_job *job, struct ss_text *out)
+static void hang_headline(const struct ss_job *job, bool is_timed, struct ss_text *out)
 {
 	const struct ss_hang *hang = &job->hang;
 	bool more = hang->cause_count > 0;
 
+	(void)is_timed;
 	if (!job->flight_count) {
 		ss_text_add_string(out,
 				   "No dump of the flight recorder is among the files.\n"

@@ -52,7 +52,7 @@ static void info_add_steps(const struct ss_job *job, struct ss_text *out)
 }
 
 /* "8 files · 4 steps · NVIDIA H100 80GB HBM3 · 221,032 events · 71.3 MB in 0.21 s" */
-static void info_headline(const struct ss_job *job, struct ss_text *out)
+static void info_headline(const struct ss_job *job, bool is_timed, struct ss_text *out)
 {
 	const char *device = info_device_name(job);
 	uint64_t events = 0, bytes = 0;
@@ -71,7 +71,9 @@ static void info_headline(const struct ss_job *job, struct ss_text *out)
 	info_add_count(out, events, "event", "events");
 	ss_text_add_string(out, DOT);
 	ss_render_bytes((int64_t)bytes, out);
-	ss_text_addf(out, " in %.2f s\n", job->load_seconds);
+	if (is_timed)
+		ss_text_addf(out, " in %.2f s", job->load_seconds);
+	ss_text_add_string(out, "\n");
 	if (job->skipped_count > job->pickle_count) {
 		info_add_count(out, job->skipped_count - job->pickle_count, "other JSON file",
 			       "other JSON files");

@@ -52,10 +52,11 @@ static void live_add_odd(const struct ss_live *live, enum ss_live_part part, str
 			     ss_live_part_words(part), live_ms(usual_ns));
 }
 
-static void live_headline(const struct ss_job *job, struct ss_text *out)
+static void live_headline(const struct ss_job *job, bool is_timed, struct ss_text *out)
 {
 	const struct ss_live *live = &job->live;
 
+	(void)is_timed;
 	if (!live->step_count) {
 		ss_text_add_string(out, "There are no steps yet. In the training program: "
 					"stepscope.torch.live(\"FOLDER\").\n");

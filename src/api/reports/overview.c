@@ -5,11 +5,12 @@
 #include "api/reports/reports.h"
 
 /* "8 files, 5 steps each on average 85.2 ms" */
-static void overview_headline(const struct ss_job *job, struct ss_text *out)
+static void overview_headline(const struct ss_job *job, bool is_timed, struct ss_text *out)
 {
 	int64_t sum_ns = 0, count = 0;
 	uint32_t files = 0;
 
+	(void)is_timed;
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const struct ss_job_file *file = &job->files[i];
 		const struct ss_trace *trace = file->subject.trace;

@@ -18,7 +18,8 @@ struct ss_report {
 	/* The same for people if there are several ranks: figures across ranks; empty: as above. */
 	const char *job_views[SS_REPORT_VIEWS_MAX];
 	const char *single; /* the view of those that is shown for one file only */
-	void (*headline)(const struct ss_job *job, struct ss_text *out);
+	/* `is_timed`: it may say how long something took, which differs from run to run */
+	void (*headline)(const struct ss_job *job, bool is_timed, struct ss_text *out);
 };
 
 extern const struct ss_report *const ss_reports[];

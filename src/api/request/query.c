@@ -277,7 +277,9 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 				ss_text_add_string(&headline,
 						   "From digests: the largest rows of each "
 						   "table.\n");
-		query.found.report->headline(&session->job, &headline);
+		query.found.report->headline(&session->job,
+					     !wanted->format || strcmp(wanted->format, "json") != 0,
+					     &headline);
 		query.headline = headline.data;
 	}
 	if (status == SS_OK)
