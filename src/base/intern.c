@@ -50,9 +50,11 @@ bool ss_strings_init(struct ss_strings *strings, struct ss_memory *memory)
 {
 	*strings = (struct ss_strings){ 0 };
 	ss_arena_init(&strings->arena, memory);
-	if (!slots_grow(memory, &strings->slots, &strings->slot_count))
-		return false;
-	return ss_strings_add(strings, "", 0) != SS_NO_ID;
+	if (slots_grow(memory, &strings->slots, &strings->slot_count) &&
+	    ss_strings_add(strings, "", 0) != SS_NO_ID)
+		return true;
+	ss_strings_release(strings);
+	return false;
 }
 
 void ss_strings_release(struct ss_strings *strings)
