@@ -316,3 +316,46 @@ const char *ss_text_search(const char *text, size_t text_length, const char *par
 	}
 	return NULL;
 }
+
+/* --- JSON -------------------------------------------------------------------------------- */
+
+/* True if none of eight bytes is a control character, a quote or a backslash. */
+static bool text_is_plain(const char *bytes)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
+	uint64_t word, quote, stroke;
+
+	memcpy(&word, bytes, sizeof(word));
+	quote = word ^ (ones * '"');
+	stroke = word ^ (ones * '\\');
+	/* a byte below n borrows from its high bit, which it did not have */
+	return !((((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
+		  ((stroke - ones) & ~stroke)) &
+		 high);
+}
+
+void ss_text_add_quoted(struct ss_text *out, const char *text, size_t length)
+{
+	const char *from = text, *end = text + length;
+
+	ss_text_add(out, "\"", 1);
+	for (; text < end; text++) {
+		unsigned char byte;
+
+		while (end - text >= 8 && text_is_plain(text))
+			text += 8;
+		if (text == end)
+			break;
+		byte = (unsigned char)*text;
+		if (byte >= 0x20 && byte != '"' && byte != '\\')
+			continue;
+		ss_text_add(out, from, (size_t)(text - from));
+		if (byte == '"' || byte == '\\')
+			ss_text_addf(out, "\\%c", byte);
+		else
+			ss_text_addf(out, "\\u%04x", byte);
+		from = text + 1;
+	}
+	ss_text_add(out, from, (size_t)(end - from));
+	ss_text_add(out, "\"", 1);
+}

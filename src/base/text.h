@@ -45,6 +45,8 @@ void ss_text_fill(struct ss_text *text, char byte, size_t count);
 void ss_text_add_int(struct ss_text *text, int64_t value);
 /* With six decimals, as printf("%.6f") writes it. */
 void ss_text_add_number(struct ss_text *text, double value);
+/* As a string of JSON: in quotes, with escapes. Bytes that are not UTF-8 stay. */
+void ss_text_add_quoted(struct ss_text *text, const char *bytes, size_t length);
 __attribute__((format(printf, 2, 3))) void ss_text_addf(struct ss_text *text, const char *format,
 							...);
 

@@ -8,21 +8,6 @@
 
 #include "render/verdict/diagnosis.h"
 
-/* True if none of eight bytes is a control character, a quote or a backslash. */
-static bool json_is_plain(const char *bytes)
-{
-	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
-	uint64_t word, quote, stroke;
-
-	memcpy(&word, bytes, sizeof(word));
-	quote = word ^ (ones * '"');
-	stroke = word ^ (ones * '\\');
-	/* a byte below n borrows from its high bit, which it did not have */
-	return !((((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
-		  ((stroke - ones) & ~stroke)) &
-		 high);
-}
-
 /* A call for one byte would cost more than the byte. */
 static inline void json_add_byte(struct ss_text *out, char byte)
 {
@@ -32,36 +17,9 @@ static inline void json_add_byte(struct ss_text *out, char byte)
 	out->data[out->length] = '\0';
 }
 
-/* Copies plain bytes eight at a time and escapes the others. */
-static void json_quote(struct ss_text *out, const char *text, size_t length)
-{
-	const char *from = text, *end = text + length;
-
-	json_add_byte(out, '"');
-	for (; text < end; text++) {
-		unsigned char byte;
-
-		while (end - text >= 8 && json_is_plain(text))
-			text += 8;
-		if (text == end)
-			break;
-		byte = (unsigned char)*text;
-		if (byte >= 0x20 && byte != '"' && byte != '\\')
-			continue;
-		ss_text_add(out, from, (size_t)(text - from));
-		if (byte == '"' || byte == '\\')
-			ss_text_addf(out, "\\%c", byte);
-		else
-			ss_text_addf(out, "\\u%04x", byte);
-		from = text + 1;
-	}
-	ss_text_add(out, from, (size_t)(end - from));
-	json_add_byte(out, '"');
-}
-
 void ss_render_quoted(struct ss_text *out, const char *text)
 {
-	json_quote(out, text, strlen(text));
+	ss_text_add_quoted(out, text, strlen(text));
 }
 
 static void json_add_columns(const struct ss_view *view, struct ss_text *out)
@@ -85,7 +43,7 @@ void ss_render_json_cell(const struct ss_column *column, const struct ss_cell *c
 	if (cell->is_null)
 		ss_text_add(out, "null", 4);
 	else if (column->type == SS_COLUMN_TEXT)
-		json_quote(out, cell->value.text, cell->length);
+		ss_text_add_quoted(out, cell->value.text, cell->length);
 	else
 		ss_render_plain(column, cell, out);
 }

@@ -125,18 +125,7 @@ static void redactor_add_quoted(struct ss_text *out, const char *text, size_t le
 		length = ss_utf8_repair(text, length, repaired.data);
 		text = repaired.data;
 	}
-	ss_text_add_string(out, "\"");
-	for (size_t i = 0; i < length; i++) {
-		unsigned char byte = (unsigned char)text[i];
-
-		if (byte < ' ')
-			ss_text_addf(out, "\\u%04x", byte);
-		else if (byte == '"' || byte == '\\')
-			ss_text_addf(out, "\\%c", byte);
-		else
-			ss_text_add(out, text + i, 1);
-	}
-	ss_text_add_string(out, "\"");
+	ss_text_add_quoted(out, text, length);
 }
 
 enum ss_status ss_redactor_list(struct ss_redactor *redactor, struct ss_text *out,

@@ -35,7 +35,7 @@ static void write_key(struct ss_kineto_writer *writer, const char *key, size_t l
 {
 	ss_text_add_string(&writer->text, writer->has_args ? "," : ",\"args\":{");
 	writer->has_args = true;
-	ss_writer_add_string(writer, key, length);
+	ss_text_add_quoted(&writer->text, key, length);
 	ss_text_add(&writer->text, ":", 1);
 }
 
@@ -116,7 +116,7 @@ static void write_comm_text(struct ss_kineto_writer *writer, enum ss_arg arg, ui
 	if (!text && arg != SS_ARG_COLLECTIVE)
 		return;
 	write_arg_key(writer, arg);
-	ss_writer_add_string(writer, value->text, value->length);
+	ss_text_add_quoted(&writer->text, value->text, value->length);
 }
 
 static void write_comm(struct ss_kineto_writer *writer, const struct ss_comm_row *row)
@@ -227,7 +227,7 @@ static void write_begin(struct ss_kineto_writer *writer, const char *phase,
 	writer->has_args = false;
 	ss_text_add_string(&writer->text, phase);
 	ss_text_add_string(&writer->text, "\",\"name\":");
-	ss_writer_add_string(writer, name->text, name->length);
+	ss_text_add_quoted(&writer->text, name->text, name->length);
 	ss_text_add_string(&writer->text, ",\"pid\":");
 	write_id(writer, track ? track->pid : 0, track ? track->pid_text : 0);
 	ss_text_add_string(&writer->text, ",\"tid\":");
@@ -278,7 +278,7 @@ static void write_row(struct ss_kineto_writer *writer, uint32_t row)
 			    name, track, i ? ss_slice_end(slices, row) : slices->start_ns[row]);
 		if (category && *category) {
 			ss_text_add_string(&writer->text, ",\"cat\":");
-			ss_writer_add_string(writer, category, strlen(category));
+			ss_text_add_quoted(&writer->text, category, strlen(category));
 		}
 		if (is_async) {
 			ss_text_addf(&writer->text, ",\"id\":%" PRIu32, row);

@@ -9,26 +9,6 @@
 
 /* --- values ------------------------------------------------------------------------------- */
 
-void ss_writer_add_string(struct ss_kineto_writer *writer, const char *text, size_t length)
-{
-	struct ss_text *out = &writer->text;
-	const char *end = text + length;
-
-	ss_text_add(out, "\"", 1);
-	for (const char *from = text; text < end; from = text) {
-		while (text < end && (unsigned char)*text >= ' ' && *text != '"' && *text != '\\')
-			text++;
-		ss_text_add(out, from, (size_t)(text - from));
-		if (text == end)
-			break;
-		if ((unsigned char)*text < ' ')
-			ss_text_addf(out, "\\u%04x", (unsigned)*text++);
-		else
-			ss_text_addf(out, "\\%c", *text++);
-	}
-	ss_text_add(out, "\"", 1);
-}
-
 /* Lists were kept as they stood in the file, other texts without their quotes and escapes. */
 static bool value_is_list(struct ss_kineto_writer *writer, const char *text, size_t length)
 {
@@ -63,7 +43,7 @@ void ss_writer_add_value(struct ss_kineto_writer *writer, const char *text, size
 	if (value_is_number(text, length) || value_is_list(writer, text, length))
 		ss_text_add(&writer->text, text, length);
 	else
-		ss_writer_add_string(writer, text, length);
+		ss_text_add_quoted(&writer->text, text, length);
 }
 
 void ss_writer_add_text(struct ss_kineto_writer *writer, uint32_t text)

@@ -30,8 +30,7 @@ struct ss_kineto_writer {
 	bool has_arrows; /* from forward to backward; else sequence numbers gave the links */
 };
 
-/* Texts: in quotes; as a list or number if they are one; a text of the trace. */
-void ss_writer_add_string(struct ss_kineto_writer *writer, const char *text, size_t length);
+/* Texts: as a list or number if they are one, else in quotes; a text of the trace. */
 void ss_writer_add_value(struct ss_kineto_writer *writer, const char *text, size_t length);
 void ss_writer_add_text(struct ss_kineto_writer *writer, uint32_t text);
 
