@@ -3,6 +3,7 @@
  * tests.mjs - all tests, in the order in which they run.
  */
 import { addressTests } from "./addresses.mjs";
+import { answerTests } from "./answers.mjs";
 import { bandTests } from "./bands.mjs";
 import { chartTests } from "./charts.mjs";
 import { communicationTests } from "./communication.mjs";
@@ -54,6 +55,7 @@ export const TESTS = [
 	...wayTests,
 	...dropTests,
 	...addressTests,
+	...answerTests,
 	...verdictTests,
 	...doubtTests,
 	...tabTests,

@@ -117,6 +117,13 @@ const struct ss_route ss_route_blocks = {
 	.summary =
 		"The segments of a snapshot and the blocks in them, at the end or after an event",
 	.parameters = "snapshot device event",
+	.answer = "type Block = [offset: number, bytes: number, state: \"used\" | \"pending\" | "
+		  "\"free\", category: string | null, requested_bytes: number | null, stack: "
+		  "number | null, event: number | null]\n"
+		  "interface Segment { address: string; bytes: number; stream?: number; "
+		  "type?: string; expandable?: boolean; blocks: Block[] }\n"
+		  "interface BlocksAnswer { schema: \"stepscope.blocks/1\"; event: number | "
+		  "null; segments: Segment[] }\n",
 	.apart = true,
 	.run = blocks_answer,
 };

@@ -100,6 +100,8 @@ const struct ss_route ss_route_colors = {
 	.name = "colors",
 	.summary = "What the colours of the timeline mean",
 	.parameters = "color",
+	.answer = "interface ColorsAnswer { schema: \"stepscope.colors/1\"; color: string; "
+		  "colors: { number: number; name: string }[]; missing: string | null }\n",
 	.apart = true,
 	.run = colors_answer,
 };

@@ -121,6 +121,16 @@ const struct ss_route ss_route_event = {
 	.name = "event",
 	.summary = "An event of a snapshot: what it did, when, and the fate of its block",
 	.parameters = "snapshot device event go",
+	.answer = "interface OtherEvent { event: number; at_ns: number | null; stack: "
+		  "number; line: string | null }\n"
+		  "interface MemoryEvent { schema: \"stepscope.event/1\"; event: "
+		  "number; action: string; at_ns: number | null; address: string; "
+		  "bytes: number | null; requested_bytes: number | null; stack: "
+		  "number; line: string | null; category: string | null; freed: "
+		  "OtherEvent | null; made: OtherEvent | null; active_bytes: number; "
+		  "reserved_bytes: number | null; peak: number | null; peaks: number "
+		  "}\n"
+		  "type EventAnswer = MemoryEvent | null\n",
 	.apart = true,
 	.run = event_answer,
 };

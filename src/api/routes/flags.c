@@ -81,5 +81,11 @@ const struct ss_route ss_route_flags = {
 	.name = "flags",
 	.summary = "Where the findings are on the timeline",
 	.parameters = "",
+	.answer = "interface FlagPlace { file: number; track: number | null; lane: number | "
+		  "null; row: number | null; start_ns: number; end_ns: number; ns: number }\n"
+		  "interface Flag { number: number; rule: string; level: \"warning\" | "
+		  "\"info\"; title: string; count: number; places: FlagPlace[]; spread: "
+		  "FlagPlace[]; collective: Place | null }\n"
+		  "interface FlagsAnswer { schema: \"stepscope.flags/1\"; flags: Flag[] }\n",
 	.run = flags_answer,
 };

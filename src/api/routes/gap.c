@@ -252,6 +252,12 @@ const struct ss_route ss_route_gap = {
 	.name = "gap",
 	.summary = "Why a GPU was idle: the causes of a gap, in numbers and in words",
 	.parameters = "file track gap",
+	.answer = "interface GapCause extends Partial<Spot> { cause: string; number: "
+		  "number; ns: number; op?: string | null; line?: string | null }\n"
+		  "interface GapAnswer extends GapSpot { schema: \"stepscope.gap/1\"; "
+		  "file: number; rank: number | null; device: number; step: number; "
+		  "causes: GapCause[]; during: Spot | null; next: Spot | null; says: "
+		  "string }\n",
 	.apart = true,
 	.run = gap_answer,
 };

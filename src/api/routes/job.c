@@ -182,5 +182,23 @@ const struct ss_route ss_route_job = {
 	.name = "job",
 	.summary = "The files of a run: ranks, devices, clocks, steps",
 	.parameters = "",
+	.answer = "interface Step { number: number; name: string | null; start_ns: number; "
+		  "end_ns: number; dropped: string | null }\n"
+		  "interface JobFile { file: number; rank: number | null; path: string; "
+		  "problem: string | null; host?: string | null; device?: string | null; "
+		  "slices?: number; device_slices?: number; digest?: true; start_ns?: "
+		  "number; end_ns?: number; aligned?: boolean; clock_error_ns?: number | "
+		  "null; steps?: Step[] }\n"
+		  "interface SnapshotDevice { device: string; events: number; segments: "
+		  "number; exact: boolean; span_ns: number | null; peak_event: number | "
+		  "null; ooms: number[] }\n"
+		  "interface JobSnapshot { snapshot: number; path: string; rank: number | "
+		  "null; of_trace: boolean; bytes: number; events: number | null; points: "
+		  "number; devices: SnapshotDevice[] | null }\n"
+		  "interface JobAnswer { schema: \"stepscope.job/1\"; version: string; runs: "
+		  "number; span_ns: number; bytes: number; events: number; seconds: number; "
+		  "failed: number; skipped: number; dumps: number; lives: number; "
+		  "collectives_ns: number | null; files: JobFile[]; snapshots: "
+		  "JobSnapshot[]; run: Run; recorded_runs: RunOfFiles[] }\n",
 	.run = job_answer,
 };

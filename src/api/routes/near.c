@@ -83,6 +83,9 @@ const struct ss_route ss_route_near = {
 	.name = "near",
 	.summary = "The next or previous slice or gap of the same track and lane",
 	.parameters = "file row track gap go",
+	.answer = "interface GapSpot { gap: number; track: number; lane: number; start_ns: "
+		  "number; dur_ns: number; name: string }\n"
+		  "type NearAnswer = Spot | GapSpot | null\n",
 	.apart = true,
 	.run = near_answer,
 };

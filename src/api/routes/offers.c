@@ -7,6 +7,7 @@
 #include "analyze/host/step_phase.h"
 #include "api/glossary.h"
 #include "api/viewer/route.h"
+#include "api/viewer/spot.h"
 #include "ranks/views/rank_parts.h"
 #include "render/render.h"
 #include "timeline/rows/colors.h"
@@ -232,8 +233,10 @@ static void offers_write_route(const struct ss_route *route, struct ss_text *out
 		ss_text_addf(out, "%s%s", space, ss_options[i].name);
 		space = " ";
 	}
-	ss_text_addf(out, "%s%s\",\"apart\":%s}", *route->parameters ? space : "",
-		     route->parameters, route->apart ? "true" : "false");
+	ss_text_addf(out, "%s%s\",\"apart\":%s", *route->parameters ? space : "", route->parameters,
+		     route->apart ? "true" : "false");
+	ss_spot_text("answer", route->answer, out);
+	ss_text_add_string(out, "}");
 }
 
 static enum ss_status offers_answer(const struct ss_viewer_request *asked, struct ss_answer *out,
@@ -269,6 +272,24 @@ const struct ss_route ss_route_offers = {
 	.name = "offers",
 	.summary = "What can be requested: views with their columns, and routes",
 	.parameters = "",
+	.answer = "interface ColumnOffer { name: string; type: \"id\" | \"text\" | Unit; about: "
+		  "string; detail: boolean; bar: boolean; sums: boolean; place?: \"moment\" | "
+		  "\"length\" | \"longer\" | \"slice\" | \"kernel\" }\n"
+		  "interface ViewOffer { name: string; summary: string; empty: string; "
+		  "of_job: boolean; of_snapshot: boolean; of_dumps: boolean; groups: "
+		  "string[]; own_order: string[]; events: string[]; zero: \"file\" | "
+		  "\"collectives\" | \"steps\" | \"path\"; order: string[]; columns: "
+		  "ColumnOffer[] }\n"
+		  "interface RouteOffer { name: string; summary: string; parameters: "
+		  "string; apart: boolean; answer: string | null }\n"
+		  "interface Cause { name: string; color: number; about: string }\n"
+		  "interface Coloring { name: string; about: string }\n"
+		  "interface PartLook { name: string; color: number; hatched: boolean; "
+		  "waits: boolean; about: string }\n"
+		  "interface OffersAnswer { schema: \"stepscope.offers/1\"; views: "
+		  "ViewOffer[]; routes: RouteOffer[]; causes: Cause[]; colorings: "
+		  "Coloring[]; terms: { name: string; text: string }[]; phases: PartLook[]; "
+		  "rank_parts: PartLook[] }\n",
 	.runless = true,
 	.run = offers_answer,
 };

@@ -65,5 +65,10 @@ const struct ss_route ss_route_path = {
 	.name = "path",
 	.summary = "The critical path of all ranks in a window, and what it consists of",
 	.parameters = "from to pixels",
+	.answer = "interface PathPiece { file: number; track: number | null; lane: number | "
+		  "null; row: number | null; start_ns: number; end_ns: number; part: "
+		  "string; count: number }\n"
+		  "interface PathAnswer { schema: \"stepscope.path/1\"; length_ns: number; "
+		  "parts: { part: string; ns: number }[]; pieces: PathPiece[] }\n",
 	.run = path_answer,
 };

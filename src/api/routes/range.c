@@ -271,6 +271,24 @@ const struct ss_route ss_route_range = {
 	.name = "range",
 	.summary = "What ran in a time range: by row, name, colour and caller, and what was idle",
 	.parameters = "files rows from to limit",
+	.answer = "interface RangeTrack { file: number; rank: number | null; track: number; "
+		  "name: string; kind: Track[\"kind\"]; busy_ns: number; count: number }\n"
+		  "type Where = \"host\" | \"device\" | \"other\" | \"idle\"\n"
+		  "interface RangeName { where: Where; name: string; color: number; count: "
+		  "number; total_ns: number; self_ns: number; file: number; longest_row?: "
+		  "number; longest_gap?: number; track?: number }\n"
+		  "interface RangeColor { where: Where; color: number; count: number; "
+		  "self_ns: number }\n"
+		  "interface RangeDevice { file: number; rank: number | null; device: "
+		  "number; busy_ns: number; track: number | null; causes: { cause: string; "
+		  "number: number; ns: number; count: number; longest_gap: number }[]; "
+		  "outside_ns: number }\n"
+		  "type RangeNode = [parent: number, text: number, color: number, count: "
+		  "number, total_ns: number, self_ns: number, rest_ns: number]\n"
+		  "interface RangeAnswer { schema: \"stepscope.range/1\"; from_ns: number; "
+		  "to_ns: number; tracks: RangeTrack[]; names: RangeName[]; name_count: "
+		  "number; devices: RangeDevice[]; colors: RangeColor[]; texts: string[]; "
+		  "tree: RangeNode[]; tree_rest_ns: number }\n",
 	.apart = true,
 	.run = range_answer,
 };

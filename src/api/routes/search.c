@@ -94,6 +94,12 @@ const struct ss_route ss_route_search = {
 	.name = "search",
 	.summary = "Slices whose name contains a text, by file and start: search?q=gemm",
 	.parameters = "q files limit offset longest step kind from pixels",
+	.answer = "interface Spot { row: number; track: number; lane: number; start_ns: "
+		  "number; dur_ns: number; name: string }\n"
+		  "interface Place extends Spot { file: number }\n"
+		  "interface SearchAnswer { schema: \"stepscope.search/1\"; count: number; "
+		  "names: number; total_ns: number; hits: Place[]; next?: number; marks?: "
+		  "number[] }\n",
 	.apart = true,
 	.run = search_answer,
 };

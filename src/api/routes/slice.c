@@ -345,6 +345,23 @@ const struct ss_route ss_route_slice = {
 	.name = "slice",
 	.summary = "Everything about a slice: arguments, stack, what it launched, other ranks",
 	.parameters = "file row",
+	.answer = "interface RowName { row: number; name: string }\n"
+		  "interface Flow extends Place { kind: \"launch\" | \"operator\" | "
+		  "\"backward\"; way: \"from\" | \"to\" }\n"
+		  "interface Member extends Place { rank: number | null; wait_ns: "
+		  "number | null }\n"
+		  "interface Collective { kind: string; bytes: number | null; "
+		  "transfer_ns: number | null; wait_ns: number | null; last_rank: "
+		  "number | null; members: (Member | { file: null; rank: number | "
+		  "null; wait_ns: number | null })[] }\n"
+		  "interface SliceGap extends GapSpot { is_cause: boolean }\n"
+		  "interface SliceAnswer extends Place { schema: \"stepscope.slice/1\"; "
+		  "rank: number | null; short: string; kind: string; category: string "
+		  "| null; color: number; self_ns: number | null; step: number | "
+		  "null; args: { name: string; value: string; own?: true }[]; stack: "
+		  "string[]; stack_of: RowName | null; missing: string[]; parents: "
+		  "RowName[]; flows: Flow[]; flow_count: number; gap: SliceGap | "
+		  "null; before?: GapSpot; collective: Collective | null }\n",
 	.apart = true,
 	.run = slice_answer,
 };

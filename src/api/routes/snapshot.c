@@ -23,6 +23,8 @@ const struct ss_route ss_route_snapshot = {
 	.name = "snapshot",
 	.summary = "A snapshot listed by `job`, with its devices; for a trace it is computed now",
 	.parameters = "snapshot",
+	.answer = "interface SnapshotAnswer { schema: \"stepscope.snapshot/1\"; entry: "
+		  "JobSnapshot }\n",
 	.apart = true,
 	.run = snapshot_answer,
 };

@@ -97,6 +97,12 @@ const struct ss_route ss_route_stack = {
 	.name = "stack",
 	.summary = "A stack of a snapshot, frame by frame, and the memory it holds",
 	.parameters = "snapshot device stack",
+	.answer = "interface Frame { line: number; file: string | null; name: string | "
+		  "null; own: boolean; noise: boolean }\n"
+		  "interface StackAnswer { schema: \"stepscope.stack/1\"; stack: number; "
+		  "line: string | null; frames: Frame[]; made?: number; freed?: number; "
+		  "peak_bytes?: number; peak_blocks?: number; end_bytes?: number; "
+		  "end_blocks?: number }\n",
 	.apart = true,
 	.run = stack_answer,
 };

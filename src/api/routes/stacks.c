@@ -154,6 +154,11 @@ const struct ss_route ss_route_stacks = {
 	.name = "stacks",
 	.summary = "The stacks of a snapshot that allocate at a line, and the memory they hold",
 	.parameters = "snapshot device line",
+	.answer = "interface StackSums { stack: number; text: string | null; peak_bytes?: "
+		  "number; peak_blocks?: number; end_bytes: number; end_blocks: number; "
+		  "made: number; freed: number }\n"
+		  "interface StacksAnswer { schema: \"stepscope.stacks/1\"; line: string | "
+		  "null; count: number; stacks: StackSums[] }\n",
 	.apart = true,
 	.run = stacks_answer,
 };

@@ -94,6 +94,15 @@ const struct ss_route ss_route_tracks = {
 	.name = "tracks",
 	.summary = "The tracks of a file in display order, and its curves",
 	.parameters = "file",
+	.answer = "interface Track { track: number; kind: \"main\" | \"autograd\" | \"loader\" | "
+		  "\"thread\" | \"idle\" | \"compute\" | \"communication\" | \"copy\" | \"other\"; "
+		  "name: string; about: string; lanes: number; slices: number; device: "
+		  "number | null; stream: number | null; start_ns: number; end_ns: number }\n"
+		  "interface CurveOffer { curve: \"utilization\" | \"memory\" | \"reserved\" | "
+		  "\"queue\" | \"counter\"; device: number | null; name: string; unit: string; "
+		  "high: number | null }\n"
+		  "interface TracksAnswer { schema: \"stepscope.tracks/1\"; file: number; "
+		  "tracks: Track[]; curves: CurveOffer[] }\n",
 	.apart = true,
 	.run = tracks_answer,
 };

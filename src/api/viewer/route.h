@@ -3,8 +3,9 @@
  * route.h - a route: something that the viewer can request.
  *
  * To add one: src/api/routes/X.c, X in src/api/routes/meson.build, and its part of
- * docs/formats/viewer.md. The router parses the request, refuses parameters that the route
- * does not list, and finds the run; the route reads the values and writes an answer.
+ * docs/formats/viewer.md; `tools/generate` then makes its type for the page. The router parses the
+ * request, refuses parameters that the route does not list, and finds the run; the route reads the
+ * values and writes an answer.
  */
 #ifndef SS_API_VIEWER_ROUTE_H
 #define SS_API_VIEWER_ROUTE_H
@@ -37,7 +38,10 @@ struct ss_route {
 	const char *name;
 	const char *summary;
 	const char *parameters; /* names, with spaces between them; "run" is known to all */
-	uint32_t takers;        /* it accepts the request options of these (options.h) */
+	/* Declarations of TypeScript, of which the last is the answer's; they may name those of
+	 * other routes. NULL: it is binary, text, or what a view answers. */
+	const char *answer;
+	uint32_t takers; /* it accepts the request options of these (options.h) */
 	bool takes_rest;
 	bool apart;   /* see ss_ask() */
 	bool runless; /* it is not about a run: none needs to be open */

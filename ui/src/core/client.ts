@@ -3,10 +3,23 @@
  * client.ts - sends requests to the core. Equal requests at the same time are sent once; tables
  * are cached, because the open runs do not change.
  */
-import type { Diagnosis, Job, Offers, TableDocument, ViewOffer } from "./types";
+import type {
+	Answers,
+	Diagnosis,
+	JobAnswer,
+	JobSnapshot,
+	OffersAnswer,
+	TableDocument,
+	ViewOffer,
+} from "./types";
 import { Gone, type Reply, type Transport } from "./transport";
 
 export type Parameters = Record<string, string | number | null | undefined>;
+
+/* The core has one list of snapshots; those of traces stand apart here. */
+export interface Job extends JobAnswer {
+	traced: JobSnapshot[];
+}
 
 /* Documents that are kept; the oldest goes first. */
 const KEPT = 200;
@@ -74,6 +87,11 @@ export class Client {
 	}
 
 	/* A document that does not change while the run is open. */
+	json<Route extends keyof Answers>(
+		route: Route,
+		parameters?: Parameters,
+	): Promise<Answers[Route]>;
+	json<T>(route: string, parameters?: Parameters): Promise<T>;
 	json<T>(route: string, parameters: Parameters = {}): Promise<T> {
 		const target = targetOf(route, parameters);
 		let found = this.kept.get(target) as Promise<T> | undefined;
@@ -91,15 +109,14 @@ export class Client {
 		return this.json<TableDocument>(`view/${name}`, parameters);
 	}
 
-	/* The core has one list of snapshots; those of traces stand apart here. */
 	async job(run = 0): Promise<Job> {
-		const job = await this.json<Job>("job", run ? { run } : {});
+		const job = await this.json("job", run ? { run } : {});
 		const of = (trace: boolean) => job.snapshots.filter((one) => one.of_trace === trace);
 		return { ...job, snapshots: of(false), traced: of(true) };
 	}
 
-	offers(): Promise<Offers> {
-		return this.json<Offers>("offers");
+	offers(): Promise<OffersAnswer> {
+		return this.json("offers");
 	}
 
 	async offer(name: string): Promise<ViewOffer | null> {

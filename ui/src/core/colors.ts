@@ -7,7 +7,7 @@
  * hues were chosen so that any two are at least 16 apart under three simulated kinds of colour
  * blindness.
  */
-import type { PartLook } from "./types";
+import type { Cause, Coloring, PartLook } from "./types";
 
 export const COLORS = [
 	"compute",
@@ -38,12 +38,6 @@ export const COLOR_WORDS = [
 ] as const;
 
 /* Why a device was idle, as the core tells it: the number of a gap's cause is the place here. */
-export interface Cause {
-	name: string; /* as the view gaps has it */
-	color: number; /* of the work that the device waited for */
-	about: string;
-}
-
 let causes: readonly Cause[] = [];
 
 /* Called when a run is open, before anything is drawn. */
@@ -64,11 +58,6 @@ export function causeColor(name: string): (typeof COLORS)[number] {
 }
 
 /* What can give slices of the timeline their colour; the first is the default. */
-export interface Coloring {
-	name: string;
-	about: string;
-}
-
 let colorings: readonly Coloring[] = [{ name: "category", about: "" }];
 
 export function learnColorings(told: readonly Coloring[]): void {

@@ -2,11 +2,11 @@
 /*
  * context.ts - the open runs, for every component.
  */
+import type { Job } from "./client";
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { Client } from "./client";
 import type { Work } from "./transport";
-import type { Job } from "./types";
 
 export interface Opened {
 	client: Client;

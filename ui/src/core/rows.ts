@@ -2,8 +2,8 @@
 /*
  * rows.ts - reads the rows of a document by column name.
  */
-import { type RowOf, type ViewName, VIEWS } from "./tables";
 import type { Cell, TableDocument } from "./types";
+import { type RowOf, type ViewName, VIEWS } from "./tables";
 
 /* Columns that the document does not have are null. */
 export function rowsOf<View extends ViewName>(document: TableDocument, view: View): RowOf<View>[] {

@@ -1,42 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * types.ts - types of the core's answers, as described in docs/formats/viewer.md. Those that have a
- * JSON Schema are made of it (diagnosis.ts, tables.ts).
+ * types.ts - tables as `stepscope schema table` describes them, and the answers of routes as each
+ * route declares its own. Made by tools/ui_types.py; a test fails when they differ.
  */
-import type { Cause, Coloring } from "./colors";
-import type { Quality } from "./diagnosis";
+import type { Quality, Run, RunOfFiles } from "./diagnosis";
 
-export type {
-	Account,
-	Diagnosis,
-	Doubt,
-	Evidence,
-	Finding,
-	GpuUse,
-	Quality,
-	Spread,
-} from "./diagnosis";
+export type * from "./diagnosis";
 
-export interface Column {
-	name: string;
-	unit: "" | "ns" | "bytes" | "percent" | "count" | "number";
-	about: string;
-}
+export type Unit = "" | "ns" | "bytes" | "percent" | "count" | "number";
 
 export type Cell = string | number | null;
 
+export interface Column {
+	/* name of the column; the unit last */
+	name: string;
+	/* ns, bytes, percent, count, number, or empty for names and ids */
+	unit: Unit;
+	/* what it is */
+	about: string;
+}
+
 export interface TableDocument {
+	/* what this document is; the number changes if readers break */
 	schema: string;
+	/* what a row stands for (--group) */
 	group?: string;
-	columns: Column[];
-	rows: Cell[][];
-	row_count: number;
-	/* What figures are sums or means of: "sum over 4 steps". */
+	/* what times and counts refer to; absent if steps do not matter */
 	basis?: string;
-	/* Sums over all rows, null where a column does not add up. */
-	totals?: Cell[];
+	/* the columns, in the order of the cells */
+	columns: Column[];
+	/* each row an array of cells; null: not recorded, or does not apply */
+	rows: ((string | number | null)[])[];
+	/* rows before --top */
+	row_count: number;
+	/* sentences about the whole table */
 	notes: string[];
-	quality: Quality;
+	/* sums of the columns that add up, over all rows; null for the others */
+	totals?: (string | number | null)[];
+	/* the run that the files are of; absent in lists and in parts of reports */
+	run?: Run;
+	/* how far the files can be trusted; absent in parts of reports */
+	quality?: Quality;
 }
 
 export interface Step {
@@ -54,24 +58,23 @@ export interface JobFile {
 	problem: string | null;
 	host?: string | null;
 	device?: string | null;
-	start_ns?: number;
-	end_ns?: number;
 	slices?: number;
 	device_slices?: number;
-	digest?: boolean; /* there are no events, only what the job needs of the rank */
+	digest?: true;
+	start_ns?: number;
+	end_ns?: number;
 	aligned?: boolean;
 	clock_error_ns?: number | null;
 	steps?: Step[];
 }
 
-/* The memory of one device in a snapshot. */
 export interface SnapshotDevice {
 	device: string;
 	events: number;
 	segments: number;
-	exact: boolean; /* every block is known at every moment */
-	span_ns: number | null; /* null: times were not recorded */
-	peak_event: number | null; /* null: before the first event, or not known */
+	exact: boolean;
+	span_ns: number | null;
+	peak_event: number | null;
 	ooms: number[];
 }
 
@@ -79,17 +82,15 @@ export interface JobSnapshot {
 	snapshot: number;
 	path: string;
 	rank: number | null;
-	of_trace: boolean; /* made of the memory events of a trace */
+	of_trace: boolean;
 	bytes: number;
-	events: number;
-	points: number; /* of a memory timeline, which has no devices */
-	devices: SnapshotDevice[];
+	events: number | null;
+	points: number;
+	devices: SnapshotDevice[] | null;
 }
 
-/* A trace with memory events: its snapshot is made when it is asked for. */
-export type JobTraced = Omit<JobSnapshot, "devices">;
-
-export interface Job {
+export interface JobAnswer {
+	schema: "stepscope.job/1";
 	version: string;
 	runs: number;
 	span_ns: number;
@@ -98,20 +99,21 @@ export interface Job {
 	seconds: number;
 	failed: number;
 	skipped: number;
-	dumps: number; /* of the flight recorder, and stack files */
-	lives: number; /* files of live numbers */
-	/* When the first collective began; null where ranks did not meet. */
+	dumps: number;
+	lives: number;
 	collectives_ns: number | null;
 	files: JobFile[];
-	snapshots: JobSnapshot[]; /* files */
-	traced: JobTraced[];
+	snapshots: JobSnapshot[];
+	run: Run;
+	recorded_runs: RunOfFiles[];
 }
 
 export interface Track {
 	track: number;
-	kind: string;
+	kind: "main" | "autograd" | "loader" | "thread" | "idle" | "compute" |
+		"communication" | "copy" | "other";
 	name: string;
-	about: string | null;
+	about: string;
 	lanes: number;
 	slices: number;
 	device: number | null;
@@ -121,22 +123,108 @@ export interface Track {
 }
 
 export interface CurveOffer {
-	curve: string;
+	curve: "utilization" | "memory" | "reserved" | "queue" | "counter";
 	device: number | null;
 	name: string;
 	unit: string;
-	high: number | null; /* null: known when it is drawn */
+	high: number | null;
 }
 
-export interface Tracks {
+export interface TracksAnswer {
+	schema: "stepscope.tracks/1";
 	file: number;
 	tracks: Track[];
 	curves: CurveOffer[];
 }
 
-/* A slice as lists have it. */
-export interface Place {
+export interface ColorsAnswer {
+	schema: "stepscope.colors/1";
+	color: string;
+	colors: { number: number; name: string }[];
+	missing: string | null;
+}
+
+export interface RowName {
+	row: number;
+	name: string;
+}
+
+export interface Flow extends Place {
+	kind: "launch" | "operator" | "backward";
+	way: "from" | "to";
+}
+
+export interface Member extends Place {
+	rank: number | null;
+	wait_ns: number | null;
+}
+
+export interface Collective {
+	kind: string;
+	bytes: number | null;
+	transfer_ns: number | null;
+	wait_ns: number | null;
+	last_rank: number | null;
+	members: (Member | { file: null; rank: number | null; wait_ns: number | null })[];
+}
+
+export interface SliceGap extends GapSpot {
+	is_cause: boolean;
+}
+
+export interface SliceAnswer extends Place {
+	schema: "stepscope.slice/1";
+	rank: number | null;
+	short: string;
+	kind: string;
+	category: string | null;
+	color: number;
+	self_ns: number | null;
+	step: number | null;
+	args: { name: string; value: string; own?: true }[];
+	stack: string[];
+	stack_of: RowName | null;
+	missing: string[];
+	parents: RowName[];
+	flows: Flow[];
+	flow_count: number;
+	gap: SliceGap | null;
+	before?: GapSpot;
+	collective: Collective | null;
+}
+
+export interface GapCause extends Partial<Spot> {
+	cause: string;
+	number: number;
+	ns: number;
+	op?: string | null;
+	line?: string | null;
+}
+
+export interface GapAnswer extends GapSpot {
+	schema: "stepscope.gap/1";
 	file: number;
+	rank: number | null;
+	device: number;
+	step: number;
+	causes: GapCause[];
+	during: Spot | null;
+	next: Spot | null;
+	says: string;
+}
+
+export interface GapSpot {
+	gap: number;
+	track: number;
+	lane: number;
+	start_ns: number;
+	dur_ns: number;
+	name: string;
+}
+
+export type NearAnswer = Spot | GapSpot | null;
+
+export interface Spot {
 	row: number;
 	track: number;
 	lane: number;
@@ -145,26 +233,223 @@ export interface Place {
 	name: string;
 }
 
-/* What can be asked for: views with groups and columns. */
+export interface Place extends Spot {
+	file: number;
+}
+
+export interface SearchAnswer {
+	schema: "stepscope.search/1";
+	count: number;
+	names: number;
+	total_ns: number;
+	hits: Place[];
+	next?: number;
+	marks?: number[];
+}
+
+export interface RangeTrack {
+	file: number;
+	rank: number | null;
+	track: number;
+	name: string;
+	kind: Track["kind"];
+	busy_ns: number;
+	count: number;
+}
+
+export type Where = "host" | "device" | "other" | "idle";
+
+export interface RangeName {
+	where: Where;
+	name: string;
+	color: number;
+	count: number;
+	total_ns: number;
+	self_ns: number;
+	file: number;
+	longest_row?: number;
+	longest_gap?: number;
+	track?: number;
+}
+
+export interface RangeColor {
+	where: Where;
+	color: number;
+	count: number;
+	self_ns: number;
+}
+
+export interface RangeDevice {
+	file: number;
+	rank: number | null;
+	device: number;
+	busy_ns: number;
+	track: number | null;
+	causes: { cause: string; number: number; ns: number; count: number; longest_gap:
+		number }[];
+	outside_ns: number;
+}
+
+export type RangeNode = [parent: number, text: number, color: number, count: number,
+	total_ns: number, self_ns: number, rest_ns: number];
+
+export interface RangeAnswer {
+	schema: "stepscope.range/1";
+	from_ns: number;
+	to_ns: number;
+	tracks: RangeTrack[];
+	names: RangeName[];
+	name_count: number;
+	devices: RangeDevice[];
+	colors: RangeColor[];
+	texts: string[];
+	tree: RangeNode[];
+	tree_rest_ns: number;
+}
+
+export interface PathPiece {
+	file: number;
+	track: number | null;
+	lane: number | null;
+	row: number | null;
+	start_ns: number;
+	end_ns: number;
+	part: string;
+	count: number;
+}
+
+export interface PathAnswer {
+	schema: "stepscope.path/1";
+	length_ns: number;
+	parts: { part: string; ns: number }[];
+	pieces: PathPiece[];
+}
+
+export interface FlagPlace {
+	file: number;
+	track: number | null;
+	lane: number | null;
+	row: number | null;
+	start_ns: number;
+	end_ns: number;
+	ns: number;
+}
+
+export interface Flag {
+	number: number;
+	rule: string;
+	level: "warning" | "info";
+	title: string;
+	count: number;
+	places: FlagPlace[];
+	spread: FlagPlace[];
+	collective: Place | null;
+}
+
+export interface FlagsAnswer {
+	schema: "stepscope.flags/1";
+	flags: Flag[];
+}
+
+export interface SnapshotAnswer {
+	schema: "stepscope.snapshot/1";
+	entry: JobSnapshot;
+}
+
+export type Block = [offset: number, bytes: number, state: "used" | "pending" | "free",
+	category: string | null, requested_bytes: number | null, stack: number | null, event: number
+	| null];
+
+export interface Segment {
+	address: string;
+	bytes: number;
+	stream?: number;
+	type?: string;
+	expandable?: boolean;
+	blocks: Block[];
+}
+
+export interface BlocksAnswer {
+	schema: "stepscope.blocks/1";
+	event: number | null;
+	segments: Segment[];
+}
+
+export interface Frame {
+	line: number;
+	file: string | null;
+	name: string | null;
+	own: boolean;
+	noise: boolean;
+}
+
+export interface StackAnswer {
+	schema: "stepscope.stack/1";
+	stack: number;
+	line: string | null;
+	frames: Frame[];
+	made?: number;
+	freed?: number;
+	peak_bytes?: number;
+	peak_blocks?: number;
+	end_bytes?: number;
+	end_blocks?: number;
+}
+
+export interface StackSums {
+	stack: number;
+	text: string | null;
+	peak_bytes?: number;
+	peak_blocks?: number;
+	end_bytes: number;
+	end_blocks: number;
+	made: number;
+	freed: number;
+}
+
+export interface StacksAnswer {
+	schema: "stepscope.stacks/1";
+	line: string | null;
+	count: number;
+	stacks: StackSums[];
+}
+
+export interface OtherEvent {
+	event: number;
+	at_ns: number | null;
+	stack: number;
+	line: string | null;
+}
+
+export interface MemoryEvent {
+	schema: "stepscope.event/1";
+	event: number;
+	action: string;
+	at_ns: number | null;
+	address: string;
+	bytes: number | null;
+	requested_bytes: number | null;
+	stack: number;
+	line: string | null;
+	category: string | null;
+	freed: OtherEvent | null;
+	made: OtherEvent | null;
+	active_bytes: number;
+	reserved_bytes: number | null;
+	peak: number | null;
+	peaks: number;
+}
+
+export type EventAnswer = MemoryEvent | null;
+
 export interface ColumnOffer {
 	name: string;
-	type: "id" | "text" | "ns" | "bytes" | "percent" | "count" | "number";
+	type: "id" | "text" | Unit;
 	about: string;
 	detail: boolean;
 	bar: boolean;
-	/* Where a row is on the timeline: it begins there, lasts so long (and so much longer), or
-	 * is the longest of the slices or kernels of this name. */
-	place?: "moment" | "length" | "longer" | "slice" | "kernel";
 	sums: boolean;
-}
-
-/* How a part of a step is drawn; a colour is a number of core/colors.ts. */
-export interface PartLook {
-	name: string;
-	color: number;
-	hatched: boolean;
-	waits: boolean; /* for other ranks */
-	about: string;
+	place?: "moment" | "length" | "longer" | "slice" | "kernel";
 }
 
 export interface ViewOffer {
@@ -173,47 +458,69 @@ export interface ViewOffer {
 	empty: string;
 	of_job: boolean;
 	of_snapshot: boolean;
-	/* Of dumps of the flight recorder, or of live numbers: traces have neither. */
 	of_dumps: boolean;
 	groups: string[];
-	/* Rows with the most of these stand first; none: they have an order of their own, and so
-	 * have those of the groups in own_order. */
-	order: string[];
 	own_order: string[];
-	events: string[]; /* groups whose rows happened once: ranks have no median of them */
-	zero: "file" | "collectives" | "steps" | "path"; /* moments count from there */
+	events: string[];
+	zero: "file" | "collectives" | "steps" | "path";
+	order: string[];
 	columns: ColumnOffer[];
 }
 
-export interface Offers {
+export interface RouteOffer {
+	name: string;
+	summary: string;
+	parameters: string;
+	apart: boolean;
+	answer: string | null;
+}
+
+export interface Cause {
+	name: string;
+	color: number;
+	about: string;
+}
+
+export interface Coloring {
+	name: string;
+	about: string;
+}
+
+export interface PartLook {
+	name: string;
+	color: number;
+	hatched: boolean;
+	waits: boolean;
+	about: string;
+}
+
+export interface OffersAnswer {
+	schema: "stepscope.offers/1";
 	views: ViewOffer[];
-	causes: Cause[]; /* of idle time */
-	colorings: Coloring[]; /* what can give slices their colour */
-	terms: { name: string; text: string }[]; /* of the glossary */
-	phases: PartLook[]; /* parts of the view phases, in the order in which they are drawn */
-	rank_parts: PartLook[]; /* of the view ranks, group part */
-	routes: { name: string; summary: string; parameters: string; apart: boolean }[];
+	routes: RouteOffer[];
+	causes: Cause[];
+	colorings: Coloring[];
+	terms: { name: string; text: string }[];
+	phases: PartLook[];
+	rank_parts: PartLook[];
 }
 
-/* Where a finding is on the timeline. */
-export interface FlagPlace {
-	file: number;
-	track: number;
-	lane: number | null;
-	row: number | null /* nothing is recorded there */;
-	start_ns: number;
-	end_ns: number;
-	ns: number;
-}
-
-/* Places that cost most, those of each stretch of the run, and how many there are. */
-export interface Flag {
-	number: number;
-	rule: string;
-	level: string;
-	title: string;
-	count: number;
-	places: FlagPlace[];
-	spread: FlagPlace[];
-	collective: Place | null; /* where the other ranks wait longest for the one it is about */
+/* What routes answer. */
+export interface Answers {
+	job: JobAnswer;
+	tracks: TracksAnswer;
+	colors: ColorsAnswer;
+	slice: SliceAnswer;
+	gap: GapAnswer;
+	near: NearAnswer;
+	search: SearchAnswer;
+	range: RangeAnswer;
+	path: PathAnswer;
+	flags: FlagsAnswer;
+	snapshot: SnapshotAnswer;
+	blocks: BlocksAnswer;
+	stack: StackAnswer;
+	stacks: StacksAnswer;
+	event: EventAnswer;
+	offers: OffersAnswer;
 }

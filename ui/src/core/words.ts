@@ -2,8 +2,8 @@
 /*
  * words.ts - describes the run in a few words: name, ranks, steps, GPU.
  */
+import type { Job } from "./client";
 import { formatNs } from "./format";
-import type { Job } from "./types";
 
 export function plural(count: number, one: string, many = `${one}s`): string {
 	return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
@@ -60,10 +60,15 @@ export function stepCount(job: Job): number {
 	return Math.max(0, ...job.files.map((file) => file.steps?.length ?? 0));
 }
 
+/* As in the command: warnings have numbers, what is small or open has a dash. */
+export function markOf({ level }: { level: string }, number: number): string {
+	return level === "warning" ? String(number) : "–";
+}
+
 /* "8 ranks · 5 steps · H100" */
 export function runWords(job: Job): string {
 	const snapshots = job.snapshots.length;
-	const events = job.snapshots.reduce((all, one) => all + one.events, 0);
+	const events = job.snapshots.reduce((all, one) => all + (one.events ?? 0), 0);
 	const points = job.snapshots.reduce((all, one) => all + one.points, 0);
 	const held = [plural(snapshots, "memory snapshot")];
 	if (events || !points) held.push(plural(events, "event"));

@@ -2,12 +2,12 @@
 /*
  * fleet.tsx - the page of a store: what all runs lose, and who is slow in several of them.
  */
+import type { Cell, TableDocument } from "../core/types";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Client } from "../core/client";
 import { useLoaded } from "../core/context";
 import { formatPercent } from "../core/format";
-import type { Cell, TableDocument } from "../core/types";
 import { plural } from "../core/words";
 import { Chips } from "../parts/chips";
 import { writeCsv } from "../parts/csv";

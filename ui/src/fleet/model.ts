@@ -2,8 +2,8 @@
 /*
  * model.ts - what the server says about all runs of a store.
  */
-import { formatCount, formatNs, formatPercent } from "../core/format";
 import type { Cell, TableDocument } from "../core/types";
+import { formatCount, formatNs, formatPercent } from "../core/format";
 import type { TableColumn } from "../parts/columns";
 
 /* The answer of the route fleet. */

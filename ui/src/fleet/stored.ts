@@ -2,8 +2,8 @@
 /*
  * stored.ts - transport: a run of the store, which the server opens; every request names it.
  */
+import type { OffersAnswer } from "../core/types";
 import { Refused, type Transport } from "../core/transport";
-import type { Offers } from "../core/types";
 
 /* The address of the page that shows the run. */
 export function addressOf(run: string): string {
@@ -16,16 +16,16 @@ export function runOf(search: string): string | null {
 	return /^[0-9a-f]{16}$/.test(run) ? run : null;
 }
 
-export function isFleet(offers: Offers): boolean {
+export function isFleet(offers: OffersAnswer): boolean {
 	return offers.routes.some((route) => route.name === "fleet");
 }
 
 /* Whether the server opens runs that the address names. */
-export function opensRuns(offers: Offers): boolean {
+export function opensRuns(offers: OffersAnswer): boolean {
 	return offers.routes.some((route) => route.name === "open");
 }
 
-export function storedRun(server: Transport, run: string, offers: Offers): Transport {
+export function storedRun(server: Transport, run: string, offers: OffersAnswer): Transport {
 	const apart = new Set(
 		offers.routes.filter((route) => route.apart).map((route) => route.name),
 	);
@@ -59,7 +59,7 @@ export function storedRun(server: Transport, run: string, offers: Offers): Trans
 				stop();
 			}
 			const { bytes } = await server.ask(`in?id=${run}&ask=offers`);
-			const own = JSON.parse(new TextDecoder().decode(bytes)) as Offers;
+			const own = JSON.parse(new TextDecoder().decode(bytes)) as OffersAnswer;
 			for (const route of own.routes) if (route.apart) apart.add(route.name);
 		},
 		ask: (target, signal) =>

@@ -3,19 +3,10 @@
  * place.ts - finds a table row on the timeline: at its own time if it has one, otherwise at the
  * longest slice with its name.
  */
+import type { Job } from "../core/client";
+import type { Cell, ColumnOffer, JobFile, Step, TableDocument, ViewOffer } from "../core/types";
 import type { Client } from "../core/client";
 import { type Selection, showOnTimeline } from "../core/store";
-import type {
-	Cell,
-	ColumnOffer,
-	Job,
-	JobFile,
-	Place,
-	Step,
-	TableDocument,
-	Tracks,
-	ViewOffer,
-} from "../core/types";
 import { decodeTiles } from "../timeline/decode";
 
 export interface Spot {
@@ -52,7 +43,7 @@ async function zeroOf(client: Client, job: Job, offer: ViewOffer, read: Read) {
 	if (offer.zero === "collectives") return job.collectives_ns ?? null;
 	if (offer.zero === "path") {
 		const all = { from: 0, to: job.span_ns, pixels: 1 };
-		const path = await client.json<{ pieces: { start_ns: number }[] }>("path", all);
+		const path = await client.json("path", all);
 		return path.pieces[0]?.start_ns ?? null;
 	}
 	const good = job.files.filter((file) => file.problem === null && file.steps?.length);
@@ -89,7 +80,7 @@ async function gapAt(
 	device: Cell,
 	start: number,
 ): Promise<Selection | null> {
-	const { tracks } = await client.json<Tracks>("tracks", { file: file.file });
+	const { tracks } = await client.json("tracks", { file: file.file });
 	const track = tracks.find((one) => one.kind === "idle" && one.device === device)?.track;
 	if (track === undefined) return null;
 	const window = { from: start, to: start + 1000, pixels: 1000 };
@@ -117,7 +108,7 @@ function firstWord(name: string): string {
 }
 
 async function search(client: Client, q: string, more: Record<string, string | number | null>) {
-	const found = await client.json<{ hits: Place[] }>("search", { q, longest: 1, ...more });
+	const found = await client.json("search", { q, longest: 1, ...more });
 	const hit = found.hits[0];
 	if (!hit) return null;
 	return {

@@ -2,10 +2,10 @@
 /*
  * row-details.tsx - drawer: a table row with all its columns and full names.
  */
+import type { Cell, TableDocument } from "../core/types";
 import { useState } from "preact/hooks";
 import { formatCell } from "../core/format";
 import type { Selection } from "../core/store";
-import type { Cell, TableDocument } from "../core/types";
 import { CopyFacts } from "../places/copy-facts";
 import { RowPage } from "../places/row-page";
 import { exactly, headingOf, isNumeric, type TableColumn } from "./columns";

@@ -2,9 +2,10 @@
 /*
  * scope.ts - turns the scope chosen in the status bar into parameters of a view.
  */
+import type { Job } from "../core/client";
+import type { ColumnOffer, TableDocument, ViewOffer } from "../core/types";
 import type { Parameters } from "../core/client";
 import type { View } from "../core/store";
-import type { ColumnOffer, Job, TableDocument, ViewOffer } from "../core/types";
 import { isNumeric, type TableColumn } from "./columns";
 
 /* Rows of one rank that come at once; of more, a note tells, and the core sorts and filters. */

@@ -2,8 +2,8 @@
 /*
  * table-row.tsx - header and rows of a table.
  */
-import { Component } from "preact";
 import type { Cell } from "../core/types";
+import { Component } from "preact";
 import { type DrawnColumn, exactly, formatChange, formatIn } from "./columns";
 import { shortName } from "./names";
 import { nextOrder, type Order } from "./rows";

@@ -2,13 +2,14 @@
 /*
  * table-view.tsx - shows a view of the core as a table, in the scope of the status bar.
  */
+import type { Job } from "../core/client";
+import type { Cell, TableDocument, ViewOffer } from "../core/types";
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { type Client, type Parameters, targetOf } from "../core/client";
 import { useLoaded, useOpened } from "../core/context";
 import { formatCount } from "../core/format";
 import { store, useView, type View } from "../core/store";
-import type { Cell, Job, TableDocument, ViewOffer } from "../core/types";
 import { plural } from "../core/words";
 import { Basis } from "./basis";
 import { Chips } from "./chips";

@@ -3,9 +3,9 @@
  * table.tsx - the one table: virtual rows, sticky header, order, filter, keys. It does not
  * know where its rows come from; TableView does.
  */
+import type { Cell } from "../core/types";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Cell } from "../core/types";
 import { type DrawnColumn, drawColumn, fitTotals, type TableColumn } from "./columns";
 import { arrange, type Order } from "./rows";
 import { Header, Row, type Style, type Total, Totals } from "./table-row";

@@ -3,10 +3,10 @@
  * collective-page.tsx - all collectives of one kind, group and size: how long they transfer, who
  * comes last and who waits, and where they are on the timeline.
  */
+import type { Cell, TableDocument } from "../core/types";
 import { useLoaded, useOpened } from "../core/context";
 import { formatNs } from "../core/format";
 import { useView } from "../core/store";
-import type { Cell, TableDocument } from "../core/types";
 import { plural } from "../core/words";
 import { cellReader, type Read, showRow } from "../parts/place";
 import { asText } from "./model";

@@ -2,7 +2,8 @@
 /*
  * model.ts - all calls of one name: how long they take, in which steps, on which ranks.
  */
-import type { Cell, Job, JobFile, TableDocument, ViewOffer } from "../core/types";
+import type { Job } from "../core/client";
+import type { Cell, JobFile, TableDocument, ViewOffer } from "../core/types";
 import { cellReader, type Read } from "../parts/place";
 
 /* A call, as the route search has it. */

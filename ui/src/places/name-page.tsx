@@ -3,19 +3,19 @@
  * name-page.tsx - everything about one name: all calls by length, step and rank, who calls it,
  * what it launches, its shapes, its place on the roofline, the findings that speak of it, its SQL.
  */
+import type { Job } from "../core/client";
+import type { Cell, JobFile } from "../core/types";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Client } from "../core/client";
 import { OpenedContext, useLoaded, useOpened } from "../core/context";
 import { formatCount, formatNs, formatPercent } from "../core/format";
 import { showOnTimeline, store, useView, writeAddress } from "../core/store";
-import type { Cell, Job, JobFile } from "../core/types";
 import { plural } from "../core/words";
 import { Copy } from "../parts/copy";
 import { wholeName } from "../parts/place";
 import { Failed, Loading } from "../parts/state";
 import { savesWords } from "../tabs/verdict/model";
-import type { SliceAnswer } from "../timeline/answers";
 import { LISTED, LineList, Query } from "./lists";
 import {
 	byRank,
@@ -57,7 +57,7 @@ async function callsOf(
 ): Promise<Calls> {
 	const all = filesOf(job, scope.rank);
 	const files = all.slice(0, FILES_MOST);
-	const found = await client.json<{ count: number; hits: Call[] }>("search", {
+	const found = await client.json("search", {
 		q,
 		kind,
 		step: scope.step,
@@ -125,7 +125,7 @@ function Longest({ call }: { call: Call }) {
 	const { client } = useOpened();
 	const { file, row } = call;
 	const slice = useLoaded(
-		() => client.json<SliceAnswer>("slice", { file, row }),
+		() => client.json("slice", { file, row }),
 		[client, file, row],
 	).value;
 	if (!slice) return null;

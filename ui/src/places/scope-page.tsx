@@ -3,11 +3,12 @@
  * scope-page.tsx - rows that stand for a rank, a step or both: the same figure in all steps of the
  * rank, and on all ranks in the step; and a way to look at it alone.
  */
+import type { Job } from "../core/client";
+import type { Cell, TableDocument } from "../core/types";
 import type { Client } from "../core/client";
 import { useLoaded, useOpened } from "../core/context";
 import { formatCell, formatNs } from "../core/format";
 import { store, writeAddress } from "../core/store";
-import type { Cell, Job, TableDocument } from "../core/types";
 import { stepCount } from "../core/words";
 import type { Read } from "../parts/place";
 import { MOST_OF_RANKS } from "../parts/scope";

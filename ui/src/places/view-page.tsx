@@ -3,11 +3,12 @@
  * view-page.tsx - a row of a view that is no name: the same row on all ranks and in each step, the
  * operators of a module, and the SQL that gives it.
  */
+import type { Job } from "../core/client";
+import type { Cell, ColumnOffer, TableDocument, ViewOffer } from "../core/types";
 import type { Client, Parameters } from "../core/client";
 import { useLoaded, useOpened } from "../core/context";
 import { formatCell } from "../core/format";
 import { useView } from "../core/store";
-import type { Cell, ColumnOffer, Job, TableDocument, ViewOffer } from "../core/types";
 import { stepCount } from "../core/words";
 import { isNumeric } from "../parts/columns";
 import { cellReader, type Read } from "../parts/place";

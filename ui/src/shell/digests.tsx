@@ -2,10 +2,11 @@
 /*
  * digests.tsx - a job of digests: says what it has, and opens a rank's trace where it lies.
  */
+import type { Job } from "../core/client";
+import type { JobFile } from "../core/types";
 import { useState } from "preact/hooks";
 import { useOpened } from "../core/context";
 import { useView } from "../core/store";
-import type { Job, JobFile } from "../core/types";
 import { plural } from "../core/words";
 import { addressOf } from "../fleet/stored";
 import "./digests.css";

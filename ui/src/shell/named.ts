@@ -2,9 +2,10 @@
 /*
  * named.ts - opens files of a server that the address names, such as ?trace=rank3.json.gz.
  */
+import type { Job } from "../core/client";
+import type { JobFile } from "../core/types";
 import { store } from "../core/store";
 import { Refused } from "../core/transport";
-import type { Job, JobFile } from "../core/types";
 
 /* By its path, or by the end of it. */
 function findFile(job: Job, path: string): JobFile | undefined {

@@ -3,11 +3,11 @@
  * search.tsx - the search box for slice names. On every tab it counts the matches as one types;
  * Enter moves from match to match on the timeline.
  */
+import type { Place } from "../core/types";
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../core/context";
 import { showOnTimeline, store, useView } from "../core/store";
-import type { Place } from "../core/types";
 import { plural } from "../core/words";
 import { closeMenu } from "../parts/menu";
 import { runOnTimeline } from "../timeline/commands";
@@ -47,7 +47,7 @@ export function Search({ field }: { field: RefObject<HTMLInputElement | null> })
 		if (!text.trim()) return;
 		let live = true;
 		const timer = setTimeout(() => {
-			client.json<{ count: number }>("search", { ...scoped(), limit: 1 })
+			client.json("search", { ...scoped(), limit: 1 })
 				.then((answer) => live && count(answer.count))
 				.catch((error: unknown) => live && fail(said(error)));
 		}, COUNT_AFTER_MS);
@@ -70,7 +70,7 @@ export function Search({ field }: { field: RefObject<HTMLInputElement | null> })
 		if (!q.trim()) return;
 		try {
 			const asked = { ...scoped(), limit: MOST_HITS };
-			const answer = await client.json<{ count: number; hits: Place[] }>(
+			const answer = await client.json(
 				"search",
 				asked,
 			);

@@ -2,11 +2,12 @@
 /*
  * status.tsx - the status bar: the scope of everything shown (step and rank) and the selection.
  */
+import type { Job } from "../core/client";
+import type { Step } from "../core/types";
 import { useOpened } from "../core/context";
 import { formatNs } from "../core/format";
 import type { Note } from "../core/notes";
 import { store, useView } from "../core/store";
-import type { Job, Step } from "../core/types";
 import { clocksWithin, plural } from "../core/words";
 import { ranksOf } from "../parts/scope";
 

@@ -2,7 +2,7 @@
 /*
  * tabs.ts - all tabs, in display order.
  */
-import type { Job } from "../core/types";
+import type { Job } from "../core/client";
 import { timelineTab } from "../timeline/timeline";
 import { communicationTab } from "./communication";
 import { compareTab } from "./compare";

@@ -2,12 +2,11 @@
 /*
  * focus.ts - the selection, with everything the core knows about it.
  */
+import type { Flag, Flow, GapAnswer, SliceAnswer } from "../core/types";
 import type { Client } from "../core/client";
 import { formatNs } from "../core/format";
 import { type Selection, store } from "../core/store";
-import type { Flag } from "../core/types";
-import type { Flow, GapAnswer, Neighbour, SliceAnswer } from "./answers";
-import type { Spotted } from "./draw/overlay";
+import { guiltyOf, type Spotted } from "./draw/overlay";
 import type { Span } from "./span";
 
 function sameSelection(a: Selection | null, b: Selection | null): boolean {
@@ -75,7 +74,7 @@ export class Focus {
 
 	private async sliceOf(selected: Selection & { kind: "slice" }): Promise<Spotted> {
 		const { file, row } = selected;
-		const slice = await this.client.json<SliceAnswer>("slice", { file, row });
+		const slice = await this.client.json("slice", { file, row });
 		if (!sameSelection(selected, this.selected)) return slice;
 		this.slice = slice;
 		const rank = slice.rank === null ? "" : `, rank ${slice.rank}`;
@@ -86,7 +85,7 @@ export class Focus {
 
 	private async gapOf(selected: Selection & { kind: "gap" }): Promise<Spotted> {
 		const { file, track, gap } = selected;
-		const answer = await this.client.json<GapAnswer>("gap", { file, track, gap });
+		const answer = await this.client.json("gap", { file, track, gap });
 		if (!sameSelection(selected, this.selected)) return { ...answer, lane: 0 };
 		this.gap = answer;
 		this.says = `Selected gap: ${answer.says}`;
@@ -96,7 +95,7 @@ export class Focus {
 	/* Where the selection is on the timeline: the first is the selected thing itself. */
 	spots(): Spotted[] {
 		if (this.slice) return [this.slice, ...this.waiting(this.slice)];
-		if (this.gap) return [{ ...this.gap, lane: 0 }, ...this.guilty()];
+		if (this.gap) return [this.gap, ...guiltyOf(this.gap)];
 		return this.places();
 	}
 
@@ -105,30 +104,20 @@ export class Focus {
 		return gap && (gap.is_cause || this.isJump()) ? [{ ...gap, file }] : [];
 	}
 
-	/* The host's work that the device waited for. */
-	private guilty(): Spotted[] {
-		const spots: Spotted[] = [];
-		for (const cause of this.gap?.causes ?? [])
-			if (cause.track != null && cause.start_ns != null && cause.dur_ns != null)
-				spots.push({
-					file: this.gap?.file ?? 0,
-					track: cause.track,
-					lane: cause.lane ?? 0,
-					start_ns: cause.start_ns,
-					dur_ns: cause.dur_ns,
-				});
-		return spots;
-	}
-
 	private places(): Spotted[] {
 		const { selected } = this;
 		if (selected?.kind !== "finding") return [];
 		const flag = this.flags.find((one) => one.number === selected.number);
-		return (flag?.places ?? []).map((place) => ({
-			...place,
-			lane: place.lane ?? 0,
-			dur_ns: place.end_ns - place.start_ns,
-		}));
+		return (flag?.places ?? []).flatMap((place) =>
+			place.track === null
+				? []
+				: {
+						...place,
+						track: place.track,
+						lane: place.lane ?? 0,
+						dur_ns: place.end_ns - place.start_ns,
+					},
+		);
 	}
 
 	/* The time of the selection. */
@@ -149,23 +138,14 @@ export class Focus {
 		const go = by > 0 ? "next" : "previous";
 		if (selected?.kind === "slice") {
 			const { file, row } = selected;
-			const spot = await this.client.json<Neighbour | null>("near", {
-				file,
-				row,
-				go,
-			});
-			if (spot?.row !== undefined)
+			const spot = await this.client.json("near", { file, row, go });
+			if (spot && "row" in spot)
 				store.set({ selected: { kind: "slice", file, row: spot.row } });
 			else this.end(by);
 		} else if (selected?.kind === "gap") {
 			const { file, track, gap } = selected;
-			const spot = await this.client.json<Neighbour | null>("near", {
-				file,
-				track,
-				gap,
-				go,
-			});
-			if (spot?.gap !== undefined)
+			const spot = await this.client.json("near", { file, track, gap, go });
+			if (spot && "gap" in spot)
 				store.set({
 					selected: { kind: "gap", file, track, gap: spot.gap },
 				});

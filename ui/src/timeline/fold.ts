@@ -3,7 +3,7 @@
  * fold.ts - which ranks are open and which rows are folded, so that everything a jump leads to
  * is visible at once.
  */
-import type { Job } from "../core/types";
+import type { Job } from "../core/client";
 import type { Spotted } from "./draw/overlay";
 import type { Jumped } from "./jump";
 import type { Look } from "./look";

@@ -2,8 +2,8 @@
 /*
  * heads.tsx - the row names to the left of the canvas: fold, pin, show all lanes.
  */
-import { formatCount, formatNs } from "../core/format";
 import type { CurveOffer, JobFile } from "../core/types";
+import { formatCount, formatNs } from "../core/format";
 import { plural } from "../core/words";
 import { formatValue } from "./draw/curves";
 import { type Row, rowsBetween } from "./model";

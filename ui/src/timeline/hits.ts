@@ -3,8 +3,8 @@
  * hits.ts - search matches: their number, and stepping through them. Pages are requested when
  * needed; labels on screen are matched locally.
  */
+import type { SearchAnswer } from "../core/types";
 import type { Client } from "../core/client";
-import type { SearchAnswer } from "./answers";
 import type { Sheet } from "./decode";
 import type { Span } from "./span";
 
@@ -57,7 +57,7 @@ export class Hits {
 		const { query } = this;
 		if (known || !query) return known ?? [];
 		try {
-			const answer = await this.client.json<SearchAnswer>("search", {
+			const answer = await this.client.json("search", {
 				q: query,
 				limit: PAGE,
 				offset: number * PAGE,
@@ -95,7 +95,7 @@ export class Hits {
 	private async nextAfter(ns: number): Promise<number> {
 		const from = Math.max(0, Math.round(ns));
 		const asked = { q: this.query, limit: 0, from };
-		const answer = await this.client.json<SearchAnswer>("search", asked);
+		const answer = await this.client.json("search", asked);
 		return answer.next ?? 0;
 	}
 

@@ -3,10 +3,10 @@
  * jump.ts - the target of a jump and the rows it needs: a call and the idle time of the GPU that
  * waits for it, or a collective on all ranks. They stay open while the jump is in the address.
  */
+import type { Collective, GapAnswer, SliceAnswer } from "../core/types";
 import type { Client } from "../core/client";
 import { readSelection, type Selection } from "../core/store";
-import type { Collective, GapAnswer, SliceAnswer } from "./answers";
-import type { Spotted } from "./draw/overlay";
+import { guiltyOf, membersOf, type Spotted } from "./draw/overlay";
 import { rememberJump } from "./look";
 import type { Span } from "./span";
 
@@ -23,19 +23,19 @@ function ofFile(file: number): Jumped {
 
 /* The idle time of the rank that arrived last, up to its arrival: what its host did then. */
 export async function lateGap(client: Client, collective: Collective): Promise<GapAnswer | null> {
-	const { last_rank: rank, members } = collective;
-	const last = members.find((one) => rank !== null && one.rank === rank && one.file !== null);
+	const { last_rank: rank } = collective;
+	const last = membersOf(collective).find((one) => rank !== null && one.rank === rank);
 	if (!last) return null;
 	const { file, row } = last;
-	const { before } = await client.json<SliceAnswer>("slice", { file, row });
+	const { before } = await client.json("slice", { file, row });
 	if (!before) return null;
 	const { track, gap } = before;
-	return await client.json<GapAnswer>("gap", { file, track, gap });
+	return await client.json("gap", { file, track, gap });
 }
 
 /* The late one first, then this one, then those that waited longest. */
 function ofCollective({ file, collective }: SliceAnswer): Jumped | null {
-	const members = (collective?.members ?? []).filter((one) => one.file !== null);
+	const members = collective ? membersOf(collective) : [];
 	if (members.length < 2) return null;
 	const last = collective?.last_rank ?? null;
 	const weight = (one: (typeof members)[number]) =>
@@ -61,10 +61,7 @@ function ofSlice(slice: SliceAnswer): Jumped {
 /* The idle row, and what the device waited for longest that is known. */
 function ofGap(gap: GapAnswer): Jumped {
 	const { file } = gap;
-	const spots: Spotted[] = [{ ...gap, lane: 0 }];
-	for (const { track, lane, start_ns, dur_ns } of gap.causes)
-		if (spots.length < 2 && track !== null && start_ns !== null && dur_ns !== null)
-			spots.push({ file, track, lane: lane ?? 0, start_ns, dur_ns });
+	const spots: Spotted[] = [gap, ...guiltyOf(gap).slice(0, 1)];
 	return { files: new Map([[file, spots]]), order: null };
 }
 

@@ -75,7 +75,7 @@ export function Legend({ stage }: { stage: Stage | null }) {
 	const ask = () =>
 		isPlain
 			? Promise.resolve(categories())
-			: client.json<ColorsAnswer>("colors", { color });
+			: client.json("colors", { color });
 	const loaded = useLoaded(ask, [client, color]);
 	const answer = loaded.value?.color === color ? loaded.value : null;
 

@@ -3,8 +3,7 @@
  * loads.ts - what the timeline requests besides the contents of its rows: the list of rows, the
  * minimap, the flags of findings, the critical path.
  */
-import type { Tracks } from "../core/types";
-import type { FlagsAnswer, PathAnswer } from "./answers";
+import type { PathAnswer, TracksAnswer } from "../core/types";
 import { decodeStrips } from "./decode";
 import { levelOf } from "./sheets";
 import type { Span } from "./span";
@@ -29,7 +28,7 @@ function sentence(error: unknown): string {
 
 export class Loads {
 	path: Path | null = null;
-	readonly tracks = new Map<number, Tracks>();
+	readonly tracks = new Map<number, TracksAnswer>();
 	private asked = new Set<number>();
 	private pathTimer = 0;
 
@@ -46,7 +45,7 @@ export class Loads {
 		if (this.asked.has(file) || about?.problem !== null || about.digest) return;
 		this.asked.add(file);
 		try {
-			this.tracks.set(file, await stage.client.json<Tracks>("tracks", { file }));
+			this.tracks.set(file, await stage.client.json("tracks", { file }));
 			stage.relayout();
 			stage.settlePending();
 			stage.landing.settle();
@@ -80,7 +79,7 @@ export class Loads {
 		const { stage } = this;
 		const { focus } = stage;
 		try {
-			focus.flags = (await stage.client.json<FlagsAnswer>("flags")).flags;
+			focus.flags = (await stage.client.json("flags")).flags;
 			if (focus.selected?.kind === "finding") focus.revealFinding();
 			stage.tell();
 		} catch {
@@ -115,7 +114,7 @@ export class Loads {
 		const pixels = Math.ceil((window.to - window.from) / level);
 		const asked = { ...window, pixels: Math.max(1, Math.min(PATH_PIXELS, pixels)) };
 		try {
-			const answer = await stage.client.json<PathAnswer>("path", asked);
+			const answer = await stage.client.json("path", asked);
 			this.path = { ...answer, level, window };
 		} catch (error) {
 			stage.feed.problem = sentence(error);

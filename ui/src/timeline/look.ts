@@ -3,9 +3,9 @@
  * look.ts - how the timeline is arranged: open ranks, pins, deep rows, marks. It lives in the
  * address, so that it survives a change of tabs.
  */
+import type { Job } from "../core/client";
 import { coloringOf } from "../core/colors";
 import { store } from "../core/store";
-import type { Job } from "../core/types";
 import type { Span } from "./span";
 
 export interface Look {

@@ -2,7 +2,8 @@
 /*
  * model.ts - the rows of the timeline: which exist, their heights and positions.
  */
-import type { CurveOffer, Job, JobFile, Track, Tracks } from "../core/types";
+import type { Job } from "../core/client";
+import type { CurveOffer, JobFile, Track, TracksAnswer } from "../core/types";
 import type { Spotted } from "./draw/overlay";
 import { cut, foldBetween, foldKey, openWays, type Way } from "./fold";
 import type { Jumped } from "./jump";
@@ -237,7 +238,12 @@ function tracksOfFile(file: JobFile, tracks: Track[], look: Look, depths: Depths
 	return [...main, othersRow(file.file, others, open), ...(open ? others : [])];
 }
 
-function rowsOfFile(file: JobFile, tracks: Tracks | undefined, look: Look, depths: Depths): Row[] {
+function rowsOfFile(
+	file: JobFile,
+	tracks: TracksAnswer | undefined,
+	look: Look,
+	depths: Depths,
+): Row[] {
 	const passes = filterOf(look.filter);
 	const rank = rankTitle(file);
 	if (file.problem !== null) return [noteRow(file.file, file.problem)];
@@ -291,7 +297,7 @@ function stripHeight(job: Job, viewport: number): number {
 
 export function layOut(
 	job: Job,
-	tracks: Map<number, Tracks>,
+	tracks: Map<number, TracksAnswer>,
 	look: Look,
 	depths: Depths,
 	viewport: number,

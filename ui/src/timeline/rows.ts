@@ -3,7 +3,7 @@
  * rows.ts - the rows of a range: those that a drag covers, and how the address and requests name
  * them: 0-3-9_2 means tracks 3 and 9 of file 0, and all of file 2.
  */
-import type { Job } from "../core/types";
+import type { Job } from "../core/client";
 import type { Layout, Row } from "./model";
 
 /* Tracks by file; none: all of the file. */

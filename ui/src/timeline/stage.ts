@@ -3,10 +3,11 @@
  * stage.ts - the timeline itself: what is visible, what to request, when to draw. It draws only
  * when something changed, at most once per screen frame.
  */
+import type { Job } from "../core/client";
+import type { JobFile } from "../core/types";
 import type { Client } from "../core/client";
 import { coloringOf } from "../core/colors";
 import { store, type View } from "../core/store";
-import type { Job, JobFile } from "../core/types";
 import { countedSteps } from "./draw/axis";
 import { drawFrame } from "./draw/frame";
 import { Minimap } from "./draw/minimap";

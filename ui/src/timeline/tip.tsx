@@ -2,11 +2,11 @@
 /*
  * tip.tsx - a tooltip: what is under the pointer, in a sentence or two.
  */
+import type { SliceAnswer } from "../core/types";
 import { useEffect, useState } from "preact/hooks";
 import { allCauses, COLOR_WORDS } from "../core/colors";
 import type { Client } from "../core/client";
 import { formatCount, formatNs, formatPercent } from "../core/format";
-import type { GapAnswer, SliceAnswer } from "./answers";
 import { formatValue, valueAt } from "./draw/curves";
 import { type Hover, isGap, labelOf } from "./pick";
 import type { Stage } from "./stage";
@@ -128,12 +128,12 @@ async function more(client: Client, hover: Hover, known: Words): Promise<Words |
 	const number = sheet.row[index] ?? 0;
 	if (isGap(entry)) {
 		const asked = { file, track: row.track.track, gap: number };
-		const gap = await client.json<GapAnswer>("gap", asked);
+		const gap = await client.json("gap", asked);
 		if ((sheet.count[index] ?? 1) > 1)
 			return { title: known.title, lines: [`longest: ${gap.says}`] };
 		return { title: gap.says, lines: [] };
 	}
-	const slice = await client.json<SliceAnswer>("slice", { file, row: number });
+	const slice = await client.json("slice", { file, row: number });
 	if ((sheet.count[index] ?? 1) > 1)
 		return {
 			title: known.title,

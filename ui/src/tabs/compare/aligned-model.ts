@@ -3,18 +3,18 @@
  * aligned-model.ts - two runs on one axis: which ranks and steps go together, which rows are shown,
  * and how operators of a range differ.
  */
+import type { Job } from "../../core/client";
 import type {
 	Cell,
 	Finding,
-	Job,
 	JobFile,
+	RangeName,
 	Step,
 	TableDocument,
 	Track,
 } from "../../core/types";
 import { plural, shortDevice, stepCount } from "../../core/words";
 import { cellReader } from "../../parts/place";
-import type { RangeName } from "../../timeline/answers";
 
 /* A file of each run, by rank; runs without ranks by the order of their files. */
 export function pairsOf(a: Job, b: Job): { title: string; files: [JobFile, JobFile] }[] {

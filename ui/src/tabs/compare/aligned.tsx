@@ -3,17 +3,17 @@
  * aligned.tsx - the same step of both runs, one above the other on one axis: one cursor, one zoom,
  * and how the operators of what is visible differ.
  */
+import type { Job } from "../../core/client";
+import type { JobFile, Step, Track } from "../../core/types";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Client } from "../../core/client";
 import { COLORS, readPalette } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
 import { store, useView } from "../../core/store";
-import type { Job, JobFile, Step, Track, Tracks } from "../../core/types";
 import { Failed, Loading } from "../../parts/state";
 import { NameLink } from "../../places/name-page";
 import { beginDrawing, tokenOf, useTheme, useWidth } from "../../parts/surface";
-import type { RangeAnswer } from "../../timeline/answers";
 import { decodeTiles, NO_LABEL, type Sheet } from "../../timeline/decode";
 import { clipFrame } from "../flame/flame-model";
 import { differencesOf, pairsOf, rowsOf, stepsOf } from "./aligned-model";
@@ -55,7 +55,7 @@ function sidesOf(client: Client, files: [JobFile, JobFile], at: number): Promise
 	return Promise.all(
 		files.map(async (file, run) => {
 			const of = { file: file.file, ...(run ? { run } : {}) };
-			const { tracks } = await client.json<Tracks>("tracks", of);
+			const { tracks } = await client.json("tracks", of);
 			const steps = stepsOf(file);
 			const step = steps[Math.min(at, steps.length - 1)] as Step;
 			return { letter: run ? "B" : "A", run, file, step, rows: rowsOf(tracks) };
@@ -200,7 +200,7 @@ function Differences({ sides, span }: { sides: Side[]; span: Span }) {
 		await new Promise((resolve) => setTimeout(resolve, 200));
 		const answers = await Promise.all(
 			sides.map(({ file, step, run }) =>
-				client.json<RangeAnswer>("range", {
+				client.json("range", {
 					...{
 						files: file.file,
 						limit: 400,

@@ -3,9 +3,10 @@
  * findings.tsx - what changed, as `stepscope diff` says it: what the fixes of the first run were
  * predicted to save and saved, and the findings of both; and in what the runs differ.
  */
+import type { Job } from "../../core/client";
+import type { Diagnosis, TableDocument } from "../../core/types";
 import { formatNs } from "../../core/format";
 import { store, writeAddress } from "../../core/store";
-import type { Diagnosis, Job, TableDocument } from "../../core/types";
 import { findingsOf, unlike } from "./aligned-model";
 
 /* What the command says of both runs; the rest of it is in tables. */

@@ -2,10 +2,10 @@
 /*
  * joined-table.tsx - a view of both runs, row by row, largest change first.
  */
+import type { TableDocument } from "../../core/types";
 import { useMemo, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
 import { useView } from "../../core/store";
-import type { TableDocument } from "../../core/types";
 import { showRow } from "../../parts/place";
 import { Failed, Loading } from "../../parts/state";
 import { Table } from "../../parts/table";

@@ -2,12 +2,13 @@
 /*
  * two-runs.tsx - both verdicts, the change in step time, and tables of both runs.
  */
+import type { Job } from "../../core/client";
+import type { Diagnosis } from "../../core/types";
 import { useMemo } from "preact/hooks";
 import { useOpened, useLoaded } from "../../core/context";
 import type { Client } from "../../core/client";
 import { formatNs } from "../../core/format";
 import { store, useView } from "../../core/store";
-import type { Diagnosis, Job } from "../../core/types";
 import { runName, runWords } from "../../core/words";
 import { Chips } from "../../parts/chips";
 import { Failed, Loading } from "../../parts/state";

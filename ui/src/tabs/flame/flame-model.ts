@@ -2,11 +2,10 @@
 /*
  * flame-model.ts - a tree of times for flame graphs: from stacks, from calls, in the order of time.
  */
+import type { Cell, RangeAnswer, TableDocument } from "../../core/types";
 import { COLORS } from "../../core/colors";
-import type { Cell, TableDocument } from "../../core/types";
 import { plural } from "../../core/words";
 import { shortName } from "../../parts/names";
-import type { RangeAnswer } from "../../timeline/answers";
 import { NO_LABEL, type Sheet } from "../../timeline/decode";
 
 export interface Frame {

@@ -2,11 +2,11 @@
 /*
  * index.tsx - tab: stacks as a flame graph, by time or in the order of time.
  */
+import type { JobFile, Step, TableDocument, Track, TracksAnswer } from "../../core/types";
 import { useMemo, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatCount, formatPercent } from "../../core/format";
 import { store, useView } from "../../core/store";
-import type { JobFile, Step, TableDocument, Track, Tracks } from "../../core/types";
 import { Basis } from "../../parts/basis";
 import { Chips } from "../../parts/chips";
 import { Failed, Loading } from "../../parts/state";
@@ -103,7 +103,7 @@ function windowOf(file: JobFile, chosen: number | null): Pick<Step, "start_ns" |
 }
 
 /* Threads for host time, streams for that of the device. */
-function rowsOf(tracks: Tracks, time: string): Track[] {
+function rowsOf(tracks: TracksAnswer, time: string): Track[] {
 	const wanted = (track: Track) =>
 		track.kind !== "other" && (time === "host" ? track.device === null : track.stream !== null);
 	return tracks.tracks.filter((track) => wanted(track) && track.slices > 0);
@@ -120,7 +120,7 @@ function InOrder({ search, hit }: { search: string; hit: number }) {
 	);
 	const loaded = useLoaded(async () => {
 		if (!file) return null;
-		const tracks = await client.json<Tracks>("tracks", { file: file.file });
+		const tracks = await client.json("tracks", { file: file.file });
 		const rows = rowsOf(tracks, time);
 		const row = rows.find((one) => one.track === wanted) ?? rows[0];
 		if (!row) return { rows, row: null, root: null };

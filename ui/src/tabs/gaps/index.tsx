@@ -2,10 +2,11 @@
 /*
  * index.tsx - tab: why GPUs were idle: the causes, and every gap.
  */
+import type { Job } from "../../core/client";
+import type { Cell, TableDocument } from "../../core/types";
 import type { Client } from "../../core/client";
 import { useOpened } from "../../core/context";
 import { store } from "../../core/store";
-import type { Cell, Job, TableDocument } from "../../core/types";
 import { spotOf } from "../../parts/place";
 import { usualGaps } from "../../parts/scope";
 import { TabParts } from "../../parts/tab-parts";

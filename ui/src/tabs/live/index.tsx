@@ -3,12 +3,12 @@
  * index.tsx - tab: a running job, from live numbers. The server reads them again every two seconds;
  * elsewhere they are as they were when they were opened.
  */
+import type { TableDocument } from "../../core/types";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Loaded, useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
 import { rowsOf } from "../../core/rows";
 import { store, useView } from "../../core/store";
-import type { TableDocument } from "../../core/types";
 import { plural } from "../../core/words";
 import { Chips } from "../../parts/chips";
 import { LevelChart, type LevelPoint } from "../../parts/level-chart";

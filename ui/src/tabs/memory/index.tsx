@@ -123,7 +123,7 @@ function TracedPhases({ peak }: { peak: Peak }) {
 	const traced = job.traced.find((one) => one.rank === peak.rank)?.snapshot ?? null;
 	const entry = useEntry(traced).value;
 	const name = String(deviceNumber(peak.device) ?? "cpu");
-	const device = entry?.devices.find((one) => one.device === name);
+	const device = entry?.devices?.find((one) => one.device === name);
 	if (!entry || entry.snapshot !== traced || !device) return null;
 	const show = () =>
 		store.set({ own: { kind: "held", traced: String(traced), device: device.device } });

@@ -2,7 +2,8 @@
 /*
  * model.ts - memory curves from the view memory-curve, and the peaks of the files.
  */
-import type { Cell, Job, JobFile, TableDocument } from "../../core/types";
+import type { Job } from "../../core/client";
+import type { Cell, JobFile, TableDocument } from "../../core/types";
 
 export interface Peak {
 	rank: number | null;

@@ -3,11 +3,11 @@
  * plot.tsx - memory over time: allocated as a band from minimum to maximum, reserved as a line,
  * steps behind it. Drag to zoom, double click to show all.
  */
+import type { Step } from "../../core/types";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatBytes, formatNs } from "../../core/format";
-import type { Step } from "../../core/types";
 import { tokenOf, useTheme, useWidth } from "../../parts/surface";
 import type { Curve } from "./model";
 

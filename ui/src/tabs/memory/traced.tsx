@@ -3,14 +3,14 @@
  * traced.tsx - holders of memory over time from the events of a trace, shown like those of a
  * snapshot.
  */
+import type { JobSnapshot } from "../../core/types";
 import { useOpened } from "../../core/context";
 import { store, useView } from "../../core/store";
-import type { JobTraced } from "../../core/types";
 import { Failed, Loading } from "../../parts/state";
 import { Snapshots } from "./snapshot";
 import { tracedOf, useEntry } from "./snapshot/chosen";
 
-function titleOf(one: JobTraced): string {
+function titleOf(one: JobSnapshot): string {
 	return one.rank === null ? (one.path.split(/[/\\]/).pop() ?? one.path) : `rank ${one.rank}`;
 }
 

@@ -2,9 +2,9 @@
 /*
  * told.tsx - what trees of one rank say beside them: the rank, notes, how to record more.
  */
+import type { TableDocument } from "../../core/types";
 import { useOpened } from "../../core/context";
 import { useView } from "../../core/store";
-import type { TableDocument } from "../../core/types";
 import { CopyBox } from "../../parts/copy-box";
 
 /* A tree of several ranks would sum what differs: one rank at a time, the chosen or the first. */

@@ -2,9 +2,9 @@
 /*
  * tree.tsx - the module tree: expand, collapse, sort, search.
  */
+import type { Column, TableDocument } from "../../core/types";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCell } from "../../core/format";
-import type { Column, TableDocument } from "../../core/types";
 import { type Branch, firstOpen, readTree, seen } from "./tree-model";
 
 const ROW = 26;

@@ -2,10 +2,10 @@
 /*
  * index.tsx - tab: a step at a glance: its parts, the devices, and what takes most time.
  */
+import type { Job } from "../../core/client";
 import type { ComponentChildren } from "preact";
 import { useOpened } from "../../core/context";
 import { useView, writeAddress } from "../../core/store";
-import type { Job } from "../../core/types";
 import { usualGaps } from "../../parts/scope";
 import { TabParts } from "../../parts/tab-parts";
 import { Terms } from "../../parts/tips";

@@ -3,6 +3,8 @@
  * phases.tsx - overview: each step, and the mean step, by phase: input, forward, backward,
  * optimizer and the rest. With several ranks: the rank with the median step.
  */
+import type { Job } from "../../core/client";
+import type { PartLook } from "../../core/types";
 import type { Client } from "../../core/client";
 import { kindOf } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
@@ -10,7 +12,6 @@ import { formatNs, formatPercent } from "../../core/format";
 import { median, rowsOf, sum } from "../../core/rows";
 import { store, useView } from "../../core/store";
 import type { PhasesRow } from "../../core/tables";
-import type { Job, PartLook } from "../../core/types";
 import { plural } from "../../core/words";
 import { type Bar, Bars } from "../../parts/bars";
 import { Chips } from "../../parts/chips";

@@ -2,11 +2,12 @@
 /*
  * top.tsx - overview: the top five operators, kernels and gaps.
  */
+import type { Job } from "../../core/client";
+import type { Cell, TableDocument } from "../../core/types";
 import { useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";
 import { store, useView } from "../../core/store";
-import type { Cell, Job, TableDocument } from "../../core/types";
 import { Basis } from "../../parts/basis";
 import { shortName } from "../../parts/names";
 import { cellReader, showRow } from "../../parts/place";

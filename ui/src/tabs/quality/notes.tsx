@@ -2,9 +2,9 @@
 /*
  * notes.tsx - quality: unreadable files, and what was lost, repaired or not recorded.
  */
+import type { Job } from "../../core/client";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatCount } from "../../core/format";
-import type { Job } from "../../core/types";
 import { plural } from "../../core/words";
 import { Failed, Loading, Nothing } from "../../parts/state";
 import { clockWords } from "../../shell/status";

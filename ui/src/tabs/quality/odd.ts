@@ -2,10 +2,11 @@
 /*
  * odd.ts - oddities of all ranks, each listed once.
  */
+import type { Job } from "../../core/client";
+import type { TableDocument } from "../../core/types";
 import type { Client } from "../../core/client";
 import { rowsOf, sum } from "../../core/rows";
 import type { QualityRow } from "../../core/tables";
-import type { Job, TableDocument } from "../../core/types";
 
 /* Notes on all files; null: there are only digests, whose traces are not looked at. */
 export function loadQuality(client: Client, job: Job): Promise<TableDocument | null> {

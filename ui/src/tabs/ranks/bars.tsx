@@ -3,6 +3,8 @@
  * bars.tsx - ranks: the mean step of each rank in parts that add up to it. Many ranks are shown
  * in pages, sorted so that outliers come first.
  */
+import type { Job } from "../../core/client";
+import type { PartLook } from "../../core/types";
 import { useMemo } from "preact/hooks";
 import { kindOf } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
@@ -10,7 +12,6 @@ import { formatCount, formatNs, formatPercent } from "../../core/format";
 import { rowsOf, sum } from "../../core/rows";
 import { store, useView } from "../../core/store";
 import type { RanksRow } from "../../core/tables";
-import type { Job, PartLook } from "../../core/types";
 import { Basis } from "../../parts/basis";
 import { type Bar, Bars } from "../../parts/bars";
 import { Chips } from "../../parts/chips";

@@ -2,11 +2,11 @@
 /*
  * index.tsx - tab: ranks: stragglers, waits, clock offsets.
  */
+import type { Cell, Diagnosis } from "../../core/types";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
 import { store, useView } from "../../core/store";
 import { Chips } from "../../parts/chips";
-import type { Cell, Diagnosis } from "../../core/types";
 import { ranksOf } from "../../parts/scope";
 import { TableView } from "../../parts/table-view";
 import type { Tab } from "../tab";

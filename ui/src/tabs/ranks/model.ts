@@ -2,8 +2,8 @@
 /*
  * model.ts - ranks and steps as a map: rows of the view ranks, by step or by pair.
  */
-import { formatNs, formatPercent } from "../../core/format";
 import type { Cell, TableDocument } from "../../core/types";
+import { formatNs, formatPercent } from "../../core/format";
 
 /* What the map can show; the column of the view, and whether more of it is bad. */
 export interface Figure {

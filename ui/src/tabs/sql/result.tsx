@@ -2,10 +2,10 @@
 /*
  * result.tsx - the rows of a query, or what is wrong with it.
  */
+import type { TableDocument } from "../../core/types";
 import { useMemo } from "preact/hooks";
 import type { Client } from "../../core/client";
 import { formatNs } from "../../core/format";
-import type { TableDocument } from "../../core/types";
 import { Copy } from "../../parts/copy";
 import { writeCsv } from "../../parts/csv";
 import { arrange } from "../../parts/rows";

@@ -3,12 +3,12 @@
  * bars.tsx - steps: one bar per step and rank if there is room, otherwise the slowest rank of
  * each step; outliers are marked and named.
  */
+import type { Job } from "../../core/client";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
 import { median, rowsOf } from "../../core/rows";
 import { showOnTimeline, useView } from "../../core/store";
 import type { StepsRow } from "../../core/tables";
-import type { Job } from "../../core/types";
 import { type Bar, Bars } from "../../parts/bars";
 import { Failed, Loading } from "../../parts/state";
 import "./steps.css";

@@ -2,8 +2,8 @@
 /*
  * account.tsx - where the step time goes with the fixes in place: parts that add up to the step.
  */
-import { formatNs } from "../../core/format";
 import type { Account } from "../../core/types";
+import { formatNs } from "../../core/format";
 import { StackedBar } from "../../parts/stacked-bar";
 import { accountParts } from "./model";
 

@@ -2,10 +2,11 @@
 /*
  * details.tsx - drawer: a finding with all its evidence and places.
  */
+import type { Finding, FlagPlace } from "../../core/types";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatCount, formatNs } from "../../core/format";
+import { markOf } from "../../core/words";
 import { useView } from "../../core/store";
-import type { Finding, FlagPlace } from "../../core/types";
 import { CopyBox } from "../../parts/copy-box";
 import { Failed, Loading, Nothing } from "../../parts/state";
 import type { DetailsProps } from "../../shell/details";
@@ -77,7 +78,9 @@ export function FindingDetails({ selected }: DetailsProps<"finding">) {
 	return (
 		<div class="finding-details">
 			<h3>
-				<span class="finding-number">{selected.number}</span>{" "}
+				<span class="finding-number">
+					{markOf(finding, selected.number)}
+				</span>{" "}
 				{finding.title}
 			</h3>
 			<Figures finding={finding} told={told.value} />

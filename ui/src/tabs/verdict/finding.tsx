@@ -2,9 +2,10 @@
 /*
  * finding.tsx - a finding: cost, evidence, fix, confidence.
  */
-import { formatBytes, formatNs, formatPercent } from "../../core/format";
-import { store } from "../../core/store";
 import type { Diagnosis, Evidence, Finding } from "../../core/types";
+import { formatBytes, formatNs, formatPercent } from "../../core/format";
+import { markOf } from "../../core/words";
+import { store } from "../../core/store";
 import { CopyBox } from "../../parts/copy-box";
 import { Terms, tipOf } from "../../parts/tips";
 import { boundsOf, ranksOf, savedRange, savesWords } from "./model";
@@ -212,7 +213,7 @@ export function FindingCard({ number, finding, told, flags, off }: Props) {
 		>
 			<header>
 				<span class="finding-number" aria-hidden="true">
-					{number}
+					{markOf(finding, number)}
 				</span>
 				<h3 id={label}>
 					<button

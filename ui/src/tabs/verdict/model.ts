@@ -2,9 +2,10 @@
 /*
  * model.ts - computes what the verdict shows from the core's answers.
  */
+import type { Job } from "../../core/client";
+import type { Account, Cell, Diagnosis, Finding, TableDocument } from "../../core/types";
 import { causeColor } from "../../core/colors";
 import { formatCount, formatNs, formatNsRange, formatPercent, isNear } from "../../core/format";
-import type { Account, Cell, Diagnosis, Finding, Job, TableDocument } from "../../core/types";
 import { rowsOf, sum } from "../../core/rows";
 import type { BarPart } from "../../parts/stacked-bar";
 import { PARTS } from "../overview/steps";

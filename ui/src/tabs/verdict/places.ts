@@ -2,9 +2,9 @@
 /*
  * places.ts - the places of findings on the timeline: the route flags.
  */
+import type { Finding, Flag, FlagPlace } from "../../core/types";
 import { useLoaded, useOpened } from "../../core/context";
 import { type Selection, showOnTimeline } from "../../core/store";
-import type { Finding, Flag, FlagPlace } from "../../core/types";
 
 export interface Flags {
 	flags: Flag[] | null; /* null: not loaded yet, or failed */
@@ -14,7 +14,7 @@ export interface Flags {
 export function useFlags(wanted: boolean): Flags {
 	const { client } = useOpened();
 	const loaded = useLoaded(
-		async () => (wanted ? (await client.json<{ flags: Flag[] }>("flags")).flags : null),
+		async () => (wanted ? (await client.json("flags")).flags : null),
 		[wanted],
 	);
 	return { flags: loaded.value, error: loaded.state === "failed" ? loaded.error : null };

@@ -2,11 +2,11 @@
 /*
  * quality-line.tsx - one line on how far the verdict can be trusted.
  */
+import type { Diagnosis } from "../../core/types";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatPercent } from "../../core/format";
 import { store } from "../../core/store";
 import { clocksWithin, plural } from "../../core/words";
-import type { Diagnosis } from "../../core/types";
 import { loadQuality, notesOf } from "../quality/odd";
 
 function sentences(told: Diagnosis): string[] {

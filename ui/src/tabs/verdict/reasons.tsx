@@ -3,10 +3,10 @@
  * reasons.tsx - why we think so, what we assume, how to be more certain, when the rule stays
  * quiet: from the finding itself and from its rule's page.
  */
+import type { Finding } from "../../core/types";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
-import type { Finding } from "../../core/types";
 import { type Block, Inline, Markdown, readMarkdown } from "../../parts/markdown";
 
 type Part = "why" | "fix" | "surer" | "not";

@@ -2,8 +2,8 @@
 /*
  * sentence.tsx - the headline: how long a step takes, and what it could take.
  */
-import { formatNs, formatNsRange, formatPercent, isNear } from "../../core/format";
 import type { Diagnosis } from "../../core/types";
+import { formatNs, formatNsRange, formatPercent, isNear } from "../../core/format";
 import { Terms } from "../../parts/tips";
 import { baseOf, healthyLimit, isRange, openShare, speedUp } from "./model";
 

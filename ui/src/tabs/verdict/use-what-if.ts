@@ -2,9 +2,9 @@
 /*
  * use-what-if.ts - recomputes the step as people tick and untick fixes.
  */
+import type { Diagnosis } from "../../core/types";
 import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../../core/context";
-import type { Diagnosis } from "../../core/types";
 import { sameSet, warnedFixes } from "./model";
 
 /* Ticks that follow each other faster are one request. */

@@ -2,9 +2,10 @@
 /*
  * waterfall.tsx - from today's step to the predicted one: one bar per fix, with a checkbox.
  */
+import type { Diagnosis } from "../../core/types";
 import { useState } from "preact/hooks";
 import { formatNs, formatNsRange, formatPercent } from "../../core/format";
-import type { Diagnosis } from "../../core/types";
+import { markOf } from "../../core/words";
 import { boundsOf, type Fall, isRange, savedRange } from "./model";
 
 interface Props {
@@ -72,13 +73,13 @@ function Row(props: {
 				<input
 					type="checkbox"
 					checked={fall.on}
-					aria-label={`Fix ${fall.number}: ${fall.finding.title}`}
+					aria-label={`Fix: ${fall.finding.title}`}
 					aria-description={text}
 					onChange={() => toggle(fall.fix)}
 					onFocus={() => hint(text)}
 					onBlur={() => hint(null)}
 				/>
-				<span class="fall-number">{fall.number}</span>
+				<span class="fall-number">{markOf(fall.finding, fall.number)}</span>
 				<span class="fall-title">{fall.finding.title}</span>
 			</span>
 			<span class="fall-track" aria-hidden="true">

@@ -2,13 +2,13 @@
 /*
  * gap.tsx - drawer: why a GPU was idle.
  */
+import type { GapAnswer, GapCause } from "../../core/types";
 import { allCauses } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";
 import { type Selection, showOnTimeline } from "../../core/store";
 import { Failed, Loading } from "../../parts/state";
 import { Terms } from "../../parts/tips";
-import type { GapAnswer, GapCause } from "../answers";
 import { SliceLink } from "./slice";
 import "./details.css";
 
@@ -48,7 +48,7 @@ function Cause({ cause, gap }: { cause: GapCause; gap: GapAnswer }) {
 export function GapDetails({ selected }: { selected: GapSelection }) {
 	const { client } = useOpened();
 	const { file, track, gap: number } = selected;
-	const ask = () => client.json<GapAnswer>("gap", { file, track, gap: number });
+	const ask = () => client.json("gap", { file, track, gap: number });
 	const loaded = useLoaded(ask, [client, file, track, number]);
 
 	if (loaded.state === "failed") return <Failed error={loaded.error} />;

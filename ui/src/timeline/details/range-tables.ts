@@ -2,11 +2,11 @@
 /*
  * range-tables.ts - the tables of a time range: columns, and rows from the answer.
  */
+import type { Job } from "../../core/client";
+import type { Cell, RangeAnswer, RangeName, Where } from "../../core/types";
 import { COLOR_WORDS } from "../../core/colors";
 import type { Selection } from "../../core/store";
-import type { Cell, Job } from "../../core/types";
 import type { TableColumn } from "../../parts/columns";
-import type { RangeAnswer, RangeName, Where } from "../answers";
 import { rankTitle } from "../model";
 
 export interface RangeTable {

@@ -2,11 +2,12 @@
 /*
  * range.tsx - drawer: what ran in a time range on the selected rows.
  */
+import type { Job } from "../../core/client";
+import type { RangeAnswer } from "../../core/types";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
 import { type Selection, store, useView } from "../../core/store";
-import type { Job } from "../../core/types";
 import { plural } from "../../core/words";
 import { Chips } from "../../parts/chips";
 import { writeCsv } from "../../parts/csv";
@@ -14,7 +15,6 @@ import { Failed, Loading } from "../../parts/state";
 import { Table } from "../../parts/table";
 import { Flame } from "../../tabs/flame/flame";
 import { readCalls } from "../../tabs/flame/flame-model";
-import type { RangeAnswer } from "../answers";
 import { runOnTimeline } from "../commands";
 import { readRows } from "../rows";
 import { busyAndIdle, byCategory, byName, byRow } from "./range-tables";
@@ -135,7 +135,7 @@ export function RangeDetails({ selected }: { selected: RangeSelection }) {
 	);
 	const list = files.map((file) => file.file).join(",");
 	const ask = (limit: number) =>
-		client.json<RangeAnswer>("range", {
+		client.json("range", {
 			...(rows ? { rows } : { files: list }),
 			from,
 			to,

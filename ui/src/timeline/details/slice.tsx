@@ -2,8 +2,10 @@
 /*
  * slice.tsx - drawer: everything about a slice.
  */
+import type { Collective, Flow, GapAnswer, SliceAnswer } from "../../core/types";
 import { useState } from "preact/hooks";
 import { COLOR_WORDS, COLORS } from "../../core/colors";
+import { membersOf } from "../draw/overlay";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatBytes, formatNs } from "../../core/format";
 import { type Selection, showOnTimeline, store } from "../../core/store";
@@ -13,7 +15,6 @@ import type { Fact } from "../../places/model";
 import { shortName, titleName } from "../../parts/names";
 import { Failed, Loading } from "../../parts/state";
 import { Terms } from "../../parts/tips";
-import type { Collective, Flow, GapAnswer, SliceAnswer } from "../answers";
 import { lateGap } from "../jump";
 import "./details.css";
 
@@ -123,7 +124,7 @@ function OwnIdle({ slice }: { slice: SliceAnswer }) {
 	const own = slice.before ?? slice.gap;
 	const loaded = useLoaded(
 		async () =>
-			own && client.json<GapAnswer>("gap", { file, track: own.track, gap: own.gap }),
+			own && client.json("gap", { file, track: own.track, gap: own.gap }),
 		[client, slice],
 	);
 	const term = slice.before ? "before" : slice.gap?.is_cause ? "waits for it" : "meanwhile";
@@ -131,7 +132,7 @@ function OwnIdle({ slice }: { slice: SliceAnswer }) {
 }
 
 function Members({ collective }: { collective: Collective }) {
-	const members = [...collective.members].sort((a, b) => (b.wait_ns ?? 0) - (a.wait_ns ?? 0));
+	const members = membersOf(collective).sort((a, b) => (b.wait_ns ?? 0) - (a.wait_ns ?? 0));
 	if (members.length < 2) return null;
 	return (
 		<>
@@ -278,7 +279,7 @@ function Correlated({ slice }: { slice: SliceAnswer }) {
 	const row = call?.row ?? slice.row;
 	const loaded = useLoaded(
 		async () =>
-			open ? await client.json<SliceAnswer>("slice", { file: slice.file, row }) : null,
+			open ? await client.json("slice", { file: slice.file, row }) : null,
 		[client, slice.file, row, open],
 	);
 	const whole = loaded.value;
@@ -357,7 +358,7 @@ function Calls({ slice }: { slice: SliceAnswer }) {
 export function SliceDetails({ selected }: { selected: SliceSelection }) {
 	const { client } = useOpened();
 	const { file, row } = selected;
-	const ask = () => client.json<SliceAnswer>("slice", { file, row });
+	const ask = () => client.json("slice", { file, row });
 	const loaded = useLoaded(ask, [client, file, row]);
 
 	if (loaded.state === "failed") return <Failed error={loaded.error} />;

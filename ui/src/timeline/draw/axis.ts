@@ -3,8 +3,8 @@
  * axis.ts - the time axis and the steps: a ribbon in the row of a rank, lines through its other
  * rows.
  */
-import { formatCount, formatNs } from "../../core/format";
 import type { JobFile, Step } from "../../core/types";
+import { formatCount, formatNs } from "../../core/format";
 import type { Row } from "../model";
 import { formatMoment, roundStep, type Span } from "../span";
 import { type Pen, snap, xOf } from "./pen";

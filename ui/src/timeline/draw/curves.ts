@@ -3,8 +3,8 @@
  * curves.ts - memory, utilization, queue and counters as areas, from minimum to maximum in each
  * pixel.
  */
-import { formatBytes, formatCount, formatPercent } from "../../core/format";
 import type { CurveOffer } from "../../core/types";
+import { formatBytes, formatCount, formatPercent } from "../../core/format";
 import type { Curve } from "../decode";
 import type { Row } from "../model";
 import type { CurveSheet } from "../sheets";

@@ -3,9 +3,9 @@
  * overlay.ts - draws on top of the rows: selection, hover, time ranges, flows of the selection,
  * members of a collective, the critical path, flags of findings.
  */
+import type { Collective, Flag, Flow, GapAnswer, Member, PathPiece } from "../../core/types";
 import { formatNs } from "../../core/format";
-import type { Flag } from "../../core/types";
-import type { Collective, Flow, PathPiece } from "../answers";
+import { markOf } from "../../core/words";
 import { type Layout, laneTop, type Row, rowCentre, trackKey } from "../model";
 import type { Span } from "../span";
 import { overlap, type Taken } from "./axis";
@@ -18,6 +18,18 @@ export interface Spotted {
 	lane: number;
 	start_ns: number;
 	dur_ns: number;
+}
+
+/* Those whose files are open. */
+export function membersOf(collective: Collective): Member[] {
+	return collective.members.filter((one): one is Member => one.file !== null);
+}
+
+/* The host's work that the device waited for. */
+export function guiltyOf({ file, causes }: GapAnswer): Spotted[] {
+	return causes.flatMap(({ track, lane = 0, start_ns = 0, dur_ns = 0 }) =>
+		track === undefined ? [] : { file, track, lane, start_ns, dur_ns },
+	);
 }
 
 /* Where rows lie, and which lane shows a slice. */
@@ -104,7 +116,7 @@ export function drawFlows(pen: Pen, ground: Ground, from: Spotted, flows: Flow[]
 /* A line through the members, by where each began; the last to arrive has a dot. */
 export function drawMembers(pen: Pen, ground: Ground, collective: Collective): void {
 	const { context, theme } = pen;
-	const boxes = collective.members
+	const boxes = membersOf(collective)
 		.map((member) => ({ member, box: boxOf(pen, ground, member) }))
 		.filter((one): one is { member: typeof one.member; box: Box } => one.box !== null)
 		.sort((a, b) => a.box.y - b.box.y);
@@ -154,7 +166,10 @@ export function drawPath(pen: Pen, ground: Ground, top: number, pieces: PathPiec
 	const boxes: Box[] = [];
 	for (const piece of pieces) {
 		if (piece.end_ns < pen.span.from || piece.start_ns > pen.span.to) continue;
-		const box = boxOf(pen, ground, { ...piece, dur_ns: piece.end_ns - piece.start_ns });
+		const { track, lane } = piece;
+		if (track === null || lane === null) continue;
+		const dur_ns = piece.end_ns - piece.start_ns;
+		const box = boxOf(pen, ground, { ...piece, track, lane, dur_ns });
 		if (!box) continue;
 		const left = snap(pen, Math.max(box.x, -4));
 		const right = Math.max(
@@ -276,7 +291,7 @@ export function drawFlags(pen: Pen, row: Row, flags: FlagBox[], chosen: number |
 			context.strokeRect(x, y, FLAG, FLAG);
 		}
 		context.fillStyle = theme.back;
-		context.fillText(String(flag.number), x + FLAG / 2, y + FLAG / 2 + 1);
+		context.fillText(markOf(flag, flag.number), x + FLAG / 2, y + FLAG / 2 + 1);
 	}
 	context.textAlign = "left";
 }

@@ -2,6 +2,7 @@
 /*
  * block.tsx - drawer: a block of the map: size, lifetime, stack, segment.
  */
+import type { Block, Segment } from "../../../core/types";
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatCount } from "../../../core/format";
@@ -11,7 +12,7 @@ import { Failed, Loading, Nothing } from "../../../parts/state";
 import { askedOf, type Chosen, showInMap, useChosen } from "./chosen";
 import { Frames, holdsWords } from "./frames";
 import { Life, LifeLinks, useEvent } from "./life";
-import { type Block, type Blocks, findBlock, type Segment, stateWords } from "./model";
+import { findBlock, stateWords } from "./model";
 import { useWholeStack } from "./stack";
 
 type BlockSelection = Extract<Selection, { kind: "block" }>;
@@ -106,7 +107,7 @@ export function BlockDetails({ selected }: { selected: BlockSelection }) {
 	const chosen = useChosen();
 	const { snapshot, device } = chosen ? askedOf(chosen) : { snapshot: 0, device: null };
 	const loaded = useLoaded(
-		() => client.json<Blocks>("blocks", { snapshot, device, event: selected.event }),
+		() => client.json("blocks", { snapshot, device, event: selected.event }),
 		[client, snapshot, device, selected.event],
 	);
 	const found = useMemo(

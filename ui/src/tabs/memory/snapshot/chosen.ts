@@ -3,9 +3,10 @@
  * chosen.ts - which snapshot, device and moment is shown. It comes from the address, so that
  * links, curve, map and drawer agree.
  */
+import type { Job } from "../../../core/client";
+import type { JobSnapshot, SnapshotDevice } from "../../../core/types";
 import { useLoaded, useOpened } from "../../../core/context";
 import { store, useView, type View } from "../../../core/store";
-import type { Job, JobSnapshot, JobTraced, SnapshotDevice } from "../../../core/types";
 import type { Window } from "./model";
 
 type Own = View["own"];
@@ -20,7 +21,7 @@ export function chosenOf(snapshots: JobSnapshot[], own: Own): Chosen | null {
 	const wanted = snapshots.find((one) => String(one.snapshot) === own.snapshot);
 	const snapshot = wanted ?? snapshots[0];
 	if (!snapshot) return null;
-	const { devices } = snapshot;
+	const devices = snapshot.devices ?? [];
 	const usual = devices.find((one) => one.events > 0) ?? devices[0];
 	const device = devices.find((one) => one.device === own.device) ?? usual ?? null;
 	return { snapshot, device };
@@ -28,7 +29,7 @@ export function chosenOf(snapshots: JobSnapshot[], own: Own): Chosen | null {
 
 /* The traces of the ranks in scope, and the one of them whose memory is shown. */
 export function tracedOf(job: Job, { own, rank }: Pick<View, "own" | "rank">) {
-	const ranked: JobTraced[] =
+	const ranked: JobSnapshot[] =
 		rank === null ? job.traced : job.traced.filter((one) => one.rank === rank);
 	const chosen = ranked.find((one) => String(one.snapshot) === own.traced) ?? ranked[0];
 	return { ranked, chosen: chosen ?? null };
@@ -41,8 +42,7 @@ export function useEntry(number: number | null) {
 		async () =>
 			number === null
 				? null
-				: (await client.json<{ entry: JobSnapshot }>("snapshot", { snapshot: number }))
-						.entry,
+				: (await client.json("snapshot", { snapshot: number })).entry,
 		[client, number],
 	);
 }

@@ -2,11 +2,12 @@
 /*
  * compared.tsx - two snapshots: what one holds at its end and the other does not.
  */
+import type { Job } from "../../../core/client";
+import type { JobSnapshot } from "../../../core/types";
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes } from "../../../core/format";
 import { rowsOf, sum } from "../../../core/rows";
 import { store, useView } from "../../../core/store";
-import type { Job, JobSnapshot } from "../../../core/types";
 import { Failed } from "../../../parts/state";
 import type { Chosen } from "./chosen";
 
@@ -19,7 +20,7 @@ export function shortPath(path: string): string {
 /* What can be compared: those with blocks. */
 function othersOf(job: Job, chosen: Chosen): JobSnapshot[] {
 	return job.snapshots.filter(
-		(one) => one.snapshot !== chosen.snapshot.snapshot && one.devices.length > 0,
+		(one) => one.snapshot !== chosen.snapshot.snapshot && (one.devices ?? []).length > 0,
 	);
 }
 

@@ -3,26 +3,18 @@
  * curve.tsx - the curve of a device with its controls: grouping, axis, search, jumps to the peak
  * and to failed allocations.
  */
+import type { MemoryEvent, SnapshotDevice } from "../../../core/types";
 import { useMemo } from "preact/hooks";
 import type { Client } from "../../../core/client";
 import { useLoaded, useOpened } from "../../../core/context";
 import { store, useView } from "../../../core/store";
-import type { SnapshotDevice } from "../../../core/types";
 import { Chips } from "../../../parts/chips";
 import { AreaPlot } from "./area";
 import { type Bands, NEVER } from "./bands";
 import { askedOf, type Chosen, CURVE_ID, cursorOf, setWindow, windowOf } from "./chosen";
 import type { Mark } from "./drawing";
 import type { Jump } from "./gestures";
-import {
-	type Axis,
-	axisLength,
-	BEFORE,
-	clampWindow,
-	type EventAnswer,
-	readArea,
-	type Window,
-} from "./model";
+import { type Axis, axisLength, BEFORE, clampWindow, readArea, type Window } from "./model";
 import { type Step, Steps, useSteps } from "./stepping";
 
 const GROUPS = [
@@ -78,7 +70,7 @@ function usePeak({ snapshot, device }: Chosen): number | null {
 
 /* When an event was; null where no times were recorded. */
 async function timeOf(client: Client, chosen: Chosen, event: number): Promise<number | null> {
-	return (await client.json<EventAnswer>("event", { ...askedOf(chosen), event })).at_ns;
+	return (await client.json("event", { ...askedOf(chosen), event }))?.at_ns ?? null;
 }
 
 /* The last event that is over at a moment. */
@@ -237,7 +229,7 @@ function useStepping(chosen: Chosen, { axis, length, shown, zoom }: Travel) {
 		const forth = step.startsWith("next");
 		const end = forth ? shown.from : shown.to;
 		const near = axis === "time" ? await eventAt(client, chosen, end) : end;
-		const show = (found: EventAnswer) => {
+		const show = (found: MemoryEvent) => {
 			const at = axis === "time" ? (found.at_ns ?? shown.from) : found.event;
 			const half = (shown.to - shown.from) / 2;
 			if (at < shown.from || at >= shown.to)

@@ -2,11 +2,12 @@
 /*
  * frames.tsx - a stack frame by frame: complete in the drawer, shortened next to the pointer.
  */
+import type { Frame, StackAnswer } from "../../../core/types";
 import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../../../core/context";
 import { formatBytes, formatCount } from "../../../core/format";
 import { Copy } from "../../../parts/copy";
-import { countOf, type Frame, type Stack } from "./model";
+import { countOf } from "./model";
 
 /* Lines of a stack beside the pointer. */
 const SHORT = 14;
@@ -43,7 +44,7 @@ function kindOf(frame: Frame): string {
 }
 
 /* A stack in one sentence. */
-export function holdsWords(stack: Stack): string {
+export function holdsWords(stack: StackAnswer): string {
 	const parts: string[] = [];
 	const add = (bytes: number | undefined, blocks: number | undefined, when: string) => {
 		if (bytes !== undefined)
@@ -66,7 +67,7 @@ export function Frames({ frames }: { frames: Frame[] }) {
 	return (
 		<section class="frames" aria-label="Stack">
 			<h3>
-				Stack, innermost first{" "}
+				StackAnswer, innermost first{" "}
 				{main.length < frames.length ? (
 					<button type="button" class="button quiet" onClick={() => show(!all)}>
 						{all
@@ -90,13 +91,13 @@ export function Frames({ frames }: { frames: Frame[] }) {
 /* The stack under the pointer; the last one goes at once. */
 export function useStack(asked: { snapshot: number; device: string | null }, stack: number) {
 	const { client } = useOpened();
-	const [found, set] = useState<Stack | null>(null);
+	const [found, set] = useState<StackAnswer | null>(null);
 	const { snapshot, device } = asked;
 	useEffect(() => {
 		let live = true;
 		const timer = setTimeout(() => {
 			if (!stack) return;
-			client.json<Stack>("stack", { snapshot, device, stack }).then(
+			client.json("stack", { snapshot, device, stack }).then(
 				(reply) => live && set(reply),
 				() => undefined,
 			);
@@ -109,7 +110,7 @@ export function useStack(asked: { snapshot: number; device: string | null }, sta
 	return found?.stack === stack ? found : null;
 }
 
-export function ShortStack({ stack }: { stack: Stack }) {
+export function ShortStack({ stack }: { stack: StackAnswer }) {
 	const frames = mainFrames(stack.frames);
 	const more = stack.frames.length - Math.min(frames.length, SHORT);
 	if (!stack.frames.length) return <p class="soft">Its stack was not recorded.</p>;

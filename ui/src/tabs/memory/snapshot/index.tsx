@@ -2,10 +2,10 @@
 /*
  * index.tsx - a memory snapshot: verdict, curve, block map, tables.
  */
+import type { JobSnapshot, SnapshotDevice } from "../../../core/types";
 import { useOpened } from "../../../core/context";
 import { formatCount } from "../../../core/format";
 import { store, useView } from "../../../core/store";
-import type { JobSnapshot, SnapshotDevice } from "../../../core/types";
 import { Chips } from "../../../parts/chips";
 import { TableView } from "../../../parts/table-view";
 import { isTold, NoBlocks } from "../lack";
@@ -154,6 +154,7 @@ export function Snapshots({ snapshots }: { snapshots: JobSnapshot[] }) {
 	);
 	if (!chosen) return null;
 	const { snapshot, device } = chosen;
+	const devices = snapshot.devices ?? [];
 	return (
 		<>
 			{snapshots.length > 1 ? (
@@ -170,10 +171,10 @@ export function Snapshots({ snapshots }: { snapshots: JobSnapshot[] }) {
 					))}
 				</select>
 			) : null}
-			{snapshot.devices.length > 1 ? (
+			{devices.length > 1 ? (
 				<Chips
 					label="Device"
-					chips={snapshot.devices.map((one) => ({
+					chips={devices.map((one) => ({
 						id: one.device,
 						title: deviceTitle(one),
 						about: `${formatCount(one.events)} events`,

@@ -2,10 +2,10 @@
 /*
  * life.tsx - the lifetime of an allocation: from its event to the one that freed it.
  */
+import type { MemoryEvent } from "../../../core/types";
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatCount, formatNs } from "../../../core/format";
 import { askedOf, type Chosen, showEvents, showInMap } from "./chosen";
-import type { EventAnswer } from "./model";
 
 export function useEvent(chosen: Chosen | null, event: number | null) {
 	const { client } = useOpened();
@@ -14,7 +14,7 @@ export function useEvent(chosen: Chosen | null, event: number | null) {
 		async () =>
 			event === null
 				? null
-				: client.json<EventAnswer>("event", { snapshot, device, event }),
+				: client.json("event", { snapshot, device, event }),
 		[client, snapshot, device, event],
 	);
 }
@@ -23,7 +23,7 @@ function when(event: number, at: number | null): string {
 	return `event ${formatCount(event)}${at === null ? "" : `, ${formatNs(at)} after the first`}`;
 }
 
-function lifeWords(found: EventAnswer): string {
+function lifeWords(found: MemoryEvent): string {
 	const { freed } = found;
 	if (!freed) return "It was not freed during the recording.";
 	const events = `${formatCount(freed.event - found.event)} events`;
@@ -35,7 +35,7 @@ function lifeWords(found: EventAnswer): string {
 	return `Held for ${long}, freed${by} at ${when(freed.event, freed.at_ns)}.`;
 }
 
-export function Life({ found }: { found: EventAnswer }) {
+export function Life({ found }: { found: MemoryEvent }) {
 	const rounded = (found.bytes ?? 0) - (found.requested_bytes ?? 0);
 	if (found.action !== "alloc") return <p>{when(found.event, found.at_ns)}.</p>;
 	return (
@@ -50,7 +50,7 @@ export function Life({ found }: { found: EventAnswer }) {
 }
 
 /* To the curve and to the map; the map knows moments of exact devices alone. */
-export function LifeLinks({ found, chosen }: { found: EventAnswer; chosen: Chosen }) {
+export function LifeLinks({ found, chosen }: { found: MemoryEvent; chosen: Chosen }) {
 	const events = chosen.device?.events ?? 0;
 	const last = found.freed?.event ?? (found.action === "alloc" ? events - 1 : found.event);
 	return (

@@ -2,9 +2,9 @@
 /*
  * line-page.tsx - all allocations of one line: how large, how long they are held, in which steps.
  */
+import type { TableDocument } from "../../../core/types";
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatCount, formatNs } from "../../../core/format";
-import type { TableDocument } from "../../../core/types";
 import { cellReader } from "../../../parts/place";
 import { type Bucket, histogramOf } from "../../../places/model";
 import { type SmallBar, SmallBars } from "../../../places/small-bars";

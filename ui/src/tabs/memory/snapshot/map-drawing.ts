@@ -2,10 +2,11 @@
 /*
  * map-drawing.ts - draws segments, blocks and marks on a canvas, and finds the block at a point.
  */
+import type { Block, BlocksAnswer, Segment } from "../../../core/types";
 import { beginDrawing, tokenOf } from "../../../parts/surface";
 import type { Marked } from "./chosen";
 import { LEFT, type Layout, PITCH, ROW, type Spot } from "./map-layout";
-import { type Block, type Blocks, categoryToken, type Segment } from "./model";
+import { categoryToken } from "./model";
 
 /* What is not marked, where something is. */
 const DIMMED = 0.18;
@@ -14,7 +15,7 @@ const DIMMED = 0.18;
 const FINEST = 0.5;
 
 export interface Scene {
-	blocks: Blocks;
+	blocks: BlocksAnswer;
 	layout: Layout;
 	marked: Marked | null;
 	cursor: Spot | null;
@@ -33,7 +34,7 @@ export function marksIn(marked: Marked, segment: Segment): (block: Block) => boo
 }
 
 /* The segment with the most of what is marked; -1: none. */
-export function mostMarked(blocks: Blocks, marked: Marked): number {
+export function mostMarked(blocks: BlocksAnswer, marked: Marked): number {
 	let [found, most] = [-1, 0];
 	blocks.segments.forEach((segment, i) => {
 		const has = marksIn(marked, segment);

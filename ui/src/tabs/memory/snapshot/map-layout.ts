@@ -3,8 +3,8 @@
  * map-layout.ts - where blocks are drawn: one row per segment, or all segments one after
  * another, wrapped like text, so that all memory is visible at once.
  */
+import type { BlocksAnswer } from "../../../core/types";
 import { formatBytes } from "../../../core/format";
-import type { Blocks } from "./model";
 
 export const ROW = 14;
 const GAP = 3;
@@ -54,7 +54,7 @@ function lastUpTo(numbers: Float64Array, value: number): number {
 }
 
 /* One row per segment, all to one scale. */
-export function rowsLayout({ segments }: Blocks, width: number): Layout {
+export function rowsLayout({ segments }: BlocksAnswer, width: number): Layout {
 	const largest = segments.reduce((most, one) => Math.max(most, one.bytes), 1);
 	const scale = Math.max(0, width - LEFT - 4) / largest;
 	return {
@@ -73,7 +73,7 @@ export function rowsLayout({ segments }: Blocks, width: number): Layout {
 }
 
 /* All in this number of rows; in more where segments would be too small to see. */
-export function joinedLayout({ segments }: Blocks, width: number, least: number): Layout {
+export function joinedLayout({ segments }: BlocksAnswer, width: number, least: number): Layout {
 	const line = Math.max(1, width - LEFT - 4);
 	const total = segments.reduce((sum, one) => sum + one.bytes, 0) || 1;
 	const between = segments.length > MANY ? 1 : BETWEEN;
@@ -126,7 +126,11 @@ export function joinedLayout({ segments }: Blocks, width: number, least: number)
 }
 
 /* The block that an arrow leads to: beside it, or nearest in the next segment. */
-export function spotBeside({ segments }: Blocks, spot: Spot | null, key: string): Spot | null {
+export function spotBeside(
+	{ segments }: BlocksAnswer,
+	spot: Spot | null,
+	key: string,
+): Spot | null {
 	const way: Record<string, [segments: number, blocks: number]> = {
 		ArrowLeft: [0, -1],
 		ArrowRight: [0, 1],

@@ -4,6 +4,7 @@
  * only a stream still uses hatched. Pointer or arrow keys show a block and its stack; a click or
  * Enter pins it in the drawer.
  */
+import type { Block, BlocksAnswer, Segment } from "../../../core/types";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatPercent } from "../../../core/format";
@@ -15,15 +16,7 @@ import type { Marked } from "./chosen";
 import { ShortStack, useStack } from "./frames";
 import { drawMap, marksIn, mostMarked, type Scene, spotAt } from "./map-drawing";
 import { joinedLayout, LEFT, PITCH, rowsLayout, type Spot, spotBeside } from "./map-layout";
-import {
-	addressOf,
-	type Block,
-	type Blocks,
-	countOf,
-	type Segment,
-	stateWords,
-	words,
-} from "./model";
+import { addressOf, countOf, stateWords, words } from "./model";
 
 /* Rows that are seen at once; more scroll. */
 const VIEW = 320;
@@ -46,7 +39,7 @@ function blockWords(segment: Segment, block: Block): string {
 	return `${formatBytes(bytes)}${asked} · ${stateWords(block)} · ${head}`;
 }
 
-function useCanvas(blocks: Blocks, plot: Props) {
+function useCanvas(blocks: BlocksAnswer, plot: Props) {
 	const { marked } = plot;
 	const [place, width] = useWidth<HTMLDivElement>();
 	const canvas = useRef<HTMLCanvasElement>(null);
@@ -118,7 +111,7 @@ function Tip(props: { scene: Scene; plot: Props; spot: Spot; segment: Segment; b
 	);
 }
 
-function LoadedMap({ blocks, plot }: { blocks: Blocks; plot: Props }) {
+function LoadedMap({ blocks, plot }: { blocks: BlocksAnswer; plot: Props }) {
 	const { place, canvas, scene, move, point, show } = useCanvas(blocks, plot);
 	const { cursor, height } = scene;
 	const segment = cursor ? blocks.segments[cursor.segment] : undefined;
@@ -191,7 +184,7 @@ function LoadedMap({ blocks, plot }: { blocks: Blocks; plot: Props }) {
 	);
 }
 
-function Kinds({ blocks }: { blocks: Blocks }) {
+function Kinds({ blocks }: { blocks: BlocksAnswer }) {
 	const kinds = new Set<string>();
 	let pending = false;
 	for (const segment of blocks.segments)
@@ -214,7 +207,7 @@ function Kinds({ blocks }: { blocks: Blocks }) {
 	);
 }
 
-function markedWords(blocks: Blocks, marked: Marked): string {
+function markedWords(blocks: BlocksAnswer, marked: Marked): string {
 	let count = 0;
 	let bytes = 0;
 	for (const segment of blocks.segments) {
@@ -228,7 +221,7 @@ function markedWords(blocks: Blocks, marked: Marked): string {
 	return `${countOf(count, "block")} (${formatBytes(bytes)}) marked. `;
 }
 
-function sumWords(blocks: Blocks, marked: Marked | null): string {
+function sumWords(blocks: BlocksAnswer, marked: Marked | null): string {
 	let all = 0;
 	let used = 0;
 	let count = 0;
@@ -263,7 +256,7 @@ export function BlockMap(props: Props) {
 	const { snapshot, device } = props;
 	const event = useSettled(props.event);
 	const loaded = useLoaded(
-		() => client.json<Blocks>("blocks", { snapshot, device, event }),
+		() => client.json("blocks", { snapshot, device, event }),
 		[client, snapshot, device, event],
 	);
 	if (loaded.state === "failed") return <Failed error={loaded.error} />;

@@ -2,8 +2,8 @@
 /*
  * model.ts - the core's answers about snapshots: areas, segments with blocks, stacks.
  */
+import type { Block, BlocksAnswer, Segment, SnapshotDevice } from "../../../core/types";
 import { formatCount } from "../../../core/format";
-import type { SnapshotDevice } from "../../../core/types";
 import { Columns, HEAD_BYTES } from "./columns";
 
 export type Axis = "event" | "time";
@@ -66,33 +66,8 @@ export function readArea(bytes: ArrayBuffer): Area | null {
 	return { pixels, from, to: view.getFloat64(24, true), high, low, reserved, event, series };
 }
 
-/* Offset in the segment, size, state, category, requested size, stack, event of its making. */
-export type Block = [
-	number,
-	number,
-	"used" | "pending" | "free",
-	string | null,
-	number | null,
-	number | null,
-	number | null,
-];
-
-export interface Segment {
-	address: string;
-	bytes: number;
-	stream?: number;
-	type?: string;
-	expandable?: boolean;
-	blocks: Block[];
-}
-
-export interface Blocks {
-	event: number | null;
-	segments: Segment[];
-}
-
 /* The block that begins at an address. */
-export function findBlock(blocks: Blocks, address: string): [Segment, Block] | null {
+export function findBlock(blocks: BlocksAnswer, address: string): [Segment, Block] | null {
 	const at = BigInt(address);
 	for (const segment of blocks.segments) {
 		const offset = at - BigInt(segment.address);
@@ -112,70 +87,6 @@ export function stateWords([, , state, category]: Block): string {
 	if (state === "free") return "free";
 	if (state === "pending") return "freed, still used by a stream";
 	return words(category ?? "unknown");
-}
-
-/* Another event that belongs to one: its free, or its allocation. */
-export interface OtherEvent {
-	event: number;
-	at_ns: number | null;
-	stack: number;
-	line: string | null;
-}
-
-export interface EventAnswer {
-	event: number;
-	action: string;
-	at_ns: number | null;
-	address: string;
-	bytes: number | null;
-	requested_bytes: number | null;
-	stack: number;
-	line: string | null;
-	category: string | null;
-	freed: OtherEvent | null;
-	made: OtherEvent | null;
-	active_bytes: number; /* after it */
-	reserved_bytes: number | null;
-	peak: number | null; /* which of the peaks it is, from 1 */
-	peaks: number;
-}
-
-/* One of the stacks behind a line. */
-export interface StackSums {
-	stack: number;
-	text: string | null;
-	peak_bytes?: number;
-	peak_blocks?: number;
-	end_bytes: number;
-	end_blocks: number;
-	made: number;
-	freed: number;
-}
-
-export interface Stacks {
-	line: string | null;
-	count: number;
-	stacks: StackSums[];
-}
-
-export interface Frame {
-	file: string | null;
-	line: number;
-	name: string | null;
-	own: boolean;
-	noise: boolean;
-}
-
-export interface Stack {
-	stack: number;
-	line: string | null;
-	frames: Frame[];
-	made?: number;
-	freed?: number;
-	peak_bytes?: number;
-	peak_blocks?: number;
-	end_bytes?: number;
-	end_blocks?: number;
 }
 
 /* One colour a category, the same in the curve and in the map of blocks. */

@@ -3,6 +3,7 @@
  * row.tsx - drawer: a row of a snapshot table: its columns, full stacks, lifetime, and links to
  * the curve and the map. Rows of other tables use the common drawer.
  */
+import type { StackSums } from "../../../core/types";
 import { useState } from "preact/hooks";
 import { targetOf } from "../../../core/client";
 import { useLoaded, useOpened } from "../../../core/context";
@@ -28,7 +29,7 @@ import { comparedOf } from "./compared";
 import { Frames } from "./frames";
 import { Life, LifeLinks, useEvent } from "./life";
 import { LinePage } from "./line-page";
-import { countOf, type Stacks, type StackSums } from "./model";
+import { countOf } from "./model";
 import { useWholeStack } from "./stack";
 
 type RowSelection = Extract<Selection, { kind: "row" }>;
@@ -39,7 +40,7 @@ interface PartProps {
 	read: Read;
 }
 
-/* Stacks of a line that are listed; a line with more says so. */
+/* StacksAnswer of a line that are listed; a line with more says so. */
 const LISTED = 12;
 
 /* Told in full below the columns. */
@@ -184,7 +185,7 @@ function StacksPart(props: PartProps & { asked: AskedDevice }) {
 	const here = !asked.run && asked.snapshot === chosen.snapshot.snapshot;
 	const key = targetOf("stacks", { ...asked, line });
 	const loaded = useLoaded(
-		() => client.json<Stacks>("stacks", { ...asked, line }),
+		() => client.json("stacks", { ...asked, line }),
 		[client, key],
 	);
 	const [picked, go] = useState<number | null>(null);

@@ -8,7 +8,6 @@ import type { Selection } from "../../../core/store";
 import { Failed, Loading, Nothing } from "../../../parts/state";
 import { type AskedDevice, askedOf, showInCurve, showInMap, useChosen } from "./chosen";
 import { Frames, holdsWords } from "./frames";
-import type { Stack } from "./model";
 
 type HeldSelection = Extract<Selection, { kind: "held" }>;
 
@@ -16,7 +15,7 @@ export function useWholeStack(asked: AskedDevice | null, stack: number | null) {
 	const { client } = useOpened();
 	const key = asked && stack !== null ? targetOf("stack", { ...asked, stack }) : null;
 	return useLoaded(
-		async () => (key ? client.json<Stack>("stack", { ...asked, stack }) : null),
+		async () => (key ? client.json("stack", { ...asked, stack }) : null),
 		[client, key],
 	);
 }

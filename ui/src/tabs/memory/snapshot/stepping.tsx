@@ -4,16 +4,15 @@
  * or with buttons. A line below the curve, also read by screen readers, says what each event
  * did.
  */
+import type { MemoryEvent, SnapshotDevice } from "../../../core/types";
 import { useEffect, useRef } from "preact/hooks";
 import type { Client } from "../../../core/client";
 import { useOpened } from "../../../core/context";
 import { formatBytes, formatCount, formatNs } from "../../../core/format";
 import { store, useView } from "../../../core/store";
-import type { SnapshotDevice } from "../../../core/types";
 import { isTyping } from "../../../shell/keys";
 import { askedOf, type Chosen, cursorOf } from "./chosen";
 import { useEvent } from "./life";
-import type { EventAnswer } from "./model";
 
 export type Step = "next" | "previous" | "next-peak" | "previous-peak";
 
@@ -27,12 +26,12 @@ const KEYS: Record<string, Step> = {
 
 interface Place {
 	event: number; /* where one comes from when no event is chosen */
-	show: (found: EventAnswer) => void;
+	show: (found: MemoryEvent) => void;
 }
 
 function take(client: Client, chosen: Chosen, step: Step, event: number) {
 	const asked = { ...askedOf(chosen), event, go: step };
-	return client.json<EventAnswer | null>("event", asked);
+	return client.json("event", asked);
 }
 
 /*
@@ -76,7 +75,7 @@ export function useSteps(chosen: Chosen, from: (step: Step) => Promise<Place>) {
 }
 
 /* What events are called, and what their bytes are. */
-function actionWords(found: EventAnswer): string {
+function actionWords(found: MemoryEvent): string {
 	const size = formatBytes(found.bytes);
 	const by = found.line ? `, ${found.line}` : "";
 	const words: Record<string, string> = {
@@ -93,7 +92,7 @@ function actionWords(found: EventAnswer): string {
 	return words[found.action] ?? `${found.action.replaceAll("_", " ")}, ${size}`;
 }
 
-export function eventWords(found: EventAnswer, device: SnapshotDevice): string {
+export function eventWords(found: MemoryEvent, device: SnapshotDevice): string {
 	const when = found.at_ns === null ? "" : ` (${formatNs(found.at_ns)})`;
 	const reserved =
 		found.reserved_bytes === null ? "" : `, ${formatBytes(found.reserved_bytes)} reserved`;
