@@ -20,8 +20,10 @@ static const struct ss_column columns[] = {
 	{ "of_steps", SS_COLUMN_COUNT, "steps that can be compared", 0 },
 	{ "inherited_ns", SS_COLUMN_NS,
 	  "additional lateness per step because it waited in other groups", SS_COLUMN_DETAIL },
-	{ "gain_ns", SS_COLUMN_NS,
-	  "how much earlier all ranks would leave without this one, per step", 0 },
+	{ "last_by_ns", SS_COLUMN_NS,
+	  "by how much it alone arrives last, per step; the step gains less if others are late, "
+	  "too",
+	  0 },
 	{ "lost_ns", SS_COLUMN_NS, "GPU time per step that the other ranks lose waiting for it",
 	  0 },
 	{ "cause", SS_COLUMN_TEXT, "what makes it late", SS_COLUMN_WRAP },

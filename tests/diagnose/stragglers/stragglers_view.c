@@ -4,7 +4,7 @@
  */
 #include "support/make/ranks.h"
 
-#define COLUMNS "rank,pattern,late_ns,step_percent,steps,of_steps,gain_ns,lost_ns"
+#define COLUMNS "rank,pattern,late_ns,step_percent,steps,of_steps,last_by_ns,lost_ns"
 
 /* Four steps of 1000; all arrive at an all-reduce at 600, or at the given time. */
 #define STEP(number, from, at, stay, parts, arrival_parts)                                        \

@@ -194,8 +194,8 @@ export const VIEWS = {
 	},
 	stragglers: {
 		rank: "id", pattern: "text", late_ns: "ns", step_percent: "percent", steps: "count",
-		of_steps: "count", inherited_ns: "ns", gain_ns: "ns", lost_ns: "ns", cause: "text",
-		host: "text",
+		of_steps: "count", inherited_ns: "ns", last_by_ns: "ns", lost_ns: "ns",
+		cause: "text", host: "text",
 	},
 	collectives: {
 		rank: "id", number: "id", collective: "text", group: "text", step: "id",

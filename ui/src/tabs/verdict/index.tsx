@@ -2,10 +2,10 @@
 /*
  * index.tsx - the first tab: how long a step takes, what it could take, what to change.
  */
+import type { Diagnosis, TableDocument } from "../../core/types";
 import { useEffect, useState } from "preact/hooks";
 import { useLoaded, useOpened, useWork } from "../../core/context";
 import { store, useView } from "../../core/store";
-import type { Diagnosis, TableDocument } from "../../core/types";
 import { WorkBar } from "../../parts/state";
 import { Terms } from "../../parts/tips";
 import type { Tab } from "../tab";
@@ -54,6 +54,9 @@ function isOpen(finding: Diagnosis["findings"][number]): boolean {
 
 function Findings({ told, on }: { told: Diagnosis; on: Set<string> }) {
 	const flags = useFlags(told.findings.length > 0);
+	const { account } = told;
+	/* as of the command: next to it everything else is small */
+	const mostlyOpen = account && account.unexplained_ns > account.step_ns / 2;
 	const cards = told.findings.map((finding, i) => ({ finding, number: i + 1 }));
 	const warned = cards.filter(({ finding }) => finding.level === "warning");
 	const open = cards.filter(({ finding }) => isOpen(finding));
@@ -73,8 +76,7 @@ function Findings({ told, on }: { told: Diagnosis; on: Set<string> }) {
 
 	return (
 		<>
-			{warned.map(card)}
-			{open.map(card)}
+			{(mostlyOpen ? [...open, ...warned] : [...warned, ...open]).map(card)}
 			{small.length ? (
 				<h3 class="smaller">
 					<Terms text="Other findings" />
