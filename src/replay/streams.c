@@ -223,11 +223,11 @@ static struct ss_edge make_launch_edge(const struct streams *streams, uint32_t l
 	edge.lag_ns = streams->latency_ns;
 	if (since_work_ns <= since_ns)
 		return edge;
-	if (since_ns <= limit_ns || since_work_ns == INT64_MAX) {
-		edge.lag_ns = since_ns;
-	} else if (since_end_ns > -streams->latency_ns && since_end_ns <= limit_ns) {
+	if (since_ns > limit_ns && since_end_ns > -limit_ns && since_end_ns <= limit_ns) {
 		edge.from_start = false;
 		edge.lag_ns = since_end_ns;
+	} else if (since_ns <= limit_ns || since_work_ns == INT64_MAX) {
+		edge.lag_ns = since_ns;
 	} else if (since_end_ns < 0 && call->kind == SS_TASK_CALL) {
 		stage_copy_call(streams, launch, start_ns);
 		edge.from_start = false;
@@ -236,7 +236,18 @@ static struct ss_edge make_launch_edge(const struct streams *streams, uint32_t l
 	return edge;
 }
 
-/* Adds the edges from the launch and from the work before, with the lags that explain the start. */
+/* Whether the first step begins with this work: before it the device did what is not recorded. */
+static bool begins_steps(const struct ss_build *build, int64_t start_ns)
+{
+	const struct ss_graph *graph = build->graph;
+
+	return graph->step_count && graph->steps[0].start_ns == start_ns;
+}
+
+/*
+ * Adds the edges from the launch and from the work before, with the lags that explain the start.
+ * Without any, work starts when it did.
+ */
 static void add_device_edges(const struct streams *streams, uint32_t row, uint32_t before)
 {
 	struct ss_build *build = streams->build;
@@ -251,11 +262,14 @@ static void add_device_edges(const struct streams *streams, uint32_t row, uint32
 		since_launch_ns = start_ns - tasks[launch].start_ns;
 	if (before != SS_NO_TASK)
 		since_work_ns = start_ns - ss_task_end(&tasks[before]);
-	if (launch != SS_NO_TASK) {
-		if (before == SS_NO_TASK && since_launch_ns > limit_ns)
+	if (launch != SS_NO_TASK && (before != SS_NO_TASK || since_launch_ns <= limit_ns ||
+				     !begins_steps(build, start_ns))) {
+		struct ss_edge edge = make_launch_edge(streams, launch, start_ns, since_work_ns,
+						       limit_ns);
+
+		if (before == SS_NO_TASK && since_launch_ns > limit_ns && edge.from_start)
 			build->first_edge[tasks[task].track] = build->edge_count;
-		ss_build_edge(build, task,
-			      make_launch_edge(streams, launch, start_ns, since_work_ns, limit_ns));
+		ss_build_edge(build, task, edge);
 	}
 	if (before != SS_NO_TASK) {
 		bool alone = since_work_ns <= GAP_MAX_NS && since_launch_ns > limit_ns;
