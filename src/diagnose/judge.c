@@ -446,6 +446,10 @@ void ss_judgement_take_rank(struct ss_judgement *judgement, struct ss_finding *f
 	finding_take_confidence(finding, findings, part);
 	if (part->fix)
 		finding->fix = part->fix;
+	if (part->warn_share > 0)
+		finding->warn_share = part->warn_share;
+	if (part->silent_share > 0)
+		finding->silent_share = part->silent_share;
 	if (judgement->rule->is_timeless && ss_judgement_figure(judgement, rank, 0) > 0)
 		finding->is_warning = true;
 	judgement->failed = judgement->failed || !whole;

@@ -32,7 +32,8 @@ struct ss_found_part {
 	bool is_taken; /* it is part of a finding */
 	enum ss_confidence confidence;
 	uint32_t reason;
-	const char *fix; /* NULL: the rule's */
+	const char *fix;                 /* NULL: the rule's */
+	double warn_share, silent_share; /* 0: the rule's */
 };
 
 /* A number that a rule keeps for its `judge`; most rules have none. */

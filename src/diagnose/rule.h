@@ -159,6 +159,9 @@ void ss_rule_set_confidence(struct ss_rule_context *context, enum ss_confidence 
 /* The fix, if it depends on the file; the default is the rule's own text. Lives forever. */
 void ss_rule_set_fix(struct ss_rule_context *context, const char *fix);
 
+/* Instead of the rule's shares, if this rank is in the finding. */
+void ss_rule_set_shares(struct ss_rule_context *context, double warn_share, double silent_share);
+
 /* A number of this rank that `judge` needs; calls with the same slot add up. */
 #define SS_RULE_FIGURES 8
 void ss_rule_add_figure(struct ss_rule_context *context, uint32_t slot, double value);

@@ -65,7 +65,7 @@ struct waiting {
 	uint32_t *number;     /* likewise: how many were launched before */
 	uint32_t *wait_calls; /* per stream: calls that make its next work wait for collectives */
 	uint32_t *wait_called_at; /* per stream: tasks launched before the last of them */
-	uint32_t launched;        /* so far */
+	uint32_t launched;        /* so far, with those without work */
 	uint8_t *is_wait_call;    /* per task of a thread: such a call */
 	struct comm_tracks comms; /* of collectives, in the order of their first */
 };
@@ -233,19 +233,20 @@ static void explain_release(struct waiting *waits, uint32_t task)
 static void explain_queue(struct waiting *waits, uint32_t task)
 {
 	const struct ss_task *tasks = waits->graph->tasks;
-	uint32_t own = waits->first[task - 1], low;
 	int64_t end_ns = tasks[task].start_ns;
-
-	if (own == SS_NO_TASK)
-		return;
+	uint32_t own = waits->first[task - 1];
+	/* its work may be missing, behind the end of the file */
+	uint32_t number = own == SS_NO_TASK ? waits->launched : number_of(waits, own);
 	/* what started had just seen its predecessor end */
-	low = first_ending_after(waits, end_ns);
+	uint32_t low = first_ending_after(waits, end_ns);
+
 	for (uint32_t i = low; i > 0 && low - i < ROWS_MAX; i--) {
 		uint32_t from = waits->by_end[i - 1];
 
 		if (end_ns - end_of_task(waits, from) > RETURN_NS)
 			return;
-		if (number_of(waits, from) + QUEUE_MIN > number_of(waits, own))
+		if (number_of(waits, from) != SS_NO_TASK &&
+		    number_of(waits, from) + QUEUE_MIN > number)
 			continue;
 		shorten_call(waits, task - 1);
 		ss_build_edge(waits->build, task,
@@ -258,19 +259,13 @@ static void explain_queue(struct waiting *waits, uint32_t task)
 
 /* --- a stream waits ------------------------------------------------------------------------ */
 
-static bool is_pair_recorded(const struct waiting *waits, uint32_t from, uint32_t to)
-{
-	const struct ss_task *tasks = waits->graph->tasks;
-	struct ss_build_pair pair = { tasks[from].track, tasks[to].track };
-
-	return waits->build->pairs.count &&
-	       ss_records_find(&waits->build->pairs, &pair) != SS_NO_ID;
-}
-
 /* An edge between streams that is not recorded; its lag is at most the usual one. */
 static void add_inferred_edge(struct waiting *waits, uint32_t from, uint32_t task)
 {
-	if (!is_pair_recorded(waits, from, task))
+	const struct ss_task *tasks = waits->graph->tasks;
+	struct ss_build_pair pair = { tasks[from].track, tasks[task].track };
+
+	if (!waits->build->pairs.count || ss_records_find(&waits->build->pairs, &pair) == SS_NO_ID)
 		ss_build_delay(waits->build, starting_task(waits, task),
 			       (struct ss_edge){
 				       .from = from, .kind = SS_EDGE_INFERRED, .lag_ns = 1000 });
@@ -455,6 +450,10 @@ static void visit_calls(struct waiting *waits)
 		if (own->kind != SS_TASK_WAIT) {
 			if (waits->is_wait_call[task])
 				note_stream_wait(waits, own->track);
+			if (waits->first[task] == SS_NO_TASK &&
+			    own->row < waits->build->trace->device_from &&
+			    (ss_slice_flags(waits->build->trace, own->row) & SS_NAME_LAUNCH))
+				waits->launched++;
 			for (uint32_t k = waits->first[task]; k != SS_NO_TASK;
 			     k = waits->next[k - waits->build->host_tasks])
 				note_launch(waits, k, own->track);

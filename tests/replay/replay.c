@@ -90,6 +90,10 @@ static const struct replay_case cases[] = {
 	  "call cudaLaunchKernel 1 10 +5 #2; kernel a 7 15 +3 #2;"
 	  "call cudaGraphLaunch 1 20 +400 #3; kernel b 7 425 +175 #3",
 	  "cudaGraphLaunch", 600, 200, 0 },
+	{ "a launch that waits for a place in the queue: its work is behind the end of the file",
+	  "note ProfilerStep#1 1 0 +500; kernel a 7 5 +400 #1; call cudaLaunchKernel 1 10 +396 #2;"
+	  "op b 1 410 +90",
+	  "a", 500, 109, 0 },
 	{ "what ran before the first work of a stream is not recorded: it keeps its start",
 	  "note ProfilerStep#1 1 0 +30; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 500 +100 #1",
 	  "none", 600, 600, 0 },

@@ -97,6 +97,12 @@ void ss_rule_set_fix(struct ss_rule_context *context, const char *fix)
 	context->words->part.fix = fix;
 }
 
+void ss_rule_set_shares(struct ss_rule_context *context, double warn_share, double silent_share)
+{
+	context->words->part.warn_share = warn_share;
+	context->words->part.silent_share = silent_share;
+}
+
 void ss_rule_add_figure(struct ss_rule_context *context, uint32_t slot, double value)
 {
 	struct ss_found_words *words = context->words;
@@ -147,6 +153,8 @@ bool ss_rank_findings_take_words(struct ss_rank_findings *findings, uint32_t rul
 	part->is_sure = words->part.is_sure;
 	part->confidence = words->part.confidence;
 	part->fix = words->part.fix;
+	part->warn_share = words->part.warn_share;
+	part->silent_share = words->part.silent_share;
 	/* in their order: numbers of texts do not depend on threads */
 	for (uint32_t i = 1; i < words->texts.count; i++)
 		findings_take_text(findings, words, i);

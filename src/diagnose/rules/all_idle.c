@@ -408,26 +408,21 @@ static enum ss_status all_idle_judge(struct ss_judgement *judgement, struct ss_e
 	       sleep = all_idle_sum_figure(judgement, FIGURE_SLEEP),
 	       read = all_idle_sum_figure(judgement, FIGURE_READ),
 	       named = all_idle_sum_figure(judgement, FIGURE_NAMED);
-	struct ss_finding *finding;
-	const char *title = judgement->rule->title;
+	struct ss_finding *finding = ss_judgement_take_all(judgement);
 
 	(void)err;
-	if (callback + sleep + guess + read + named <= 0)
+	if (!finding)
 		return SS_OK;
 	if (sleep > callback + guess + read + named)
-		title = "The loop sleeps";
+		finding->title = "The loop sleeps";
 	else if (read > callback + guess + named)
-		title = "The loop reads a saved model in every step";
+		finding->title = "The loop reads a saved model in every step";
 	else if (callback > guess + named)
-		title = "A trainer callback takes time in every step";
+		finding->title = "A trainer callback takes time in every step";
 	else if (guess > named)
-		title = "The loop spends time on work other than training";
-	finding = ss_judgement_add(judgement, SS_NO_ROW, "%s", title);
-	if (finding && all_idle_sum_figure(judgement, FIGURE_DEVICE) <= 0)
+		finding->title = "The loop spends time on work other than training";
+	if (all_idle_sum_figure(judgement, FIGURE_DEVICE) <= 0)
 		finding->warn_share = CPU_WARN_SHARE;
-	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
-		if (ss_judgement_count_claims(judgement, i))
-			ss_judgement_take_rank(judgement, finding, i);
 	return SS_OK;
 }
 

@@ -23,11 +23,8 @@
 #define HABIT_OF 10
 #define TURNS_MIN 3
 
-/* From this share of the steps on it is a warning, whatever overlap saves. */
+/* From this share of the steps on it is a warning as soon as it is reported. */
 #define WAITING_SHARE 0.2
-
-/* Figure: whether it waits that much. */
-enum { WAITS_MUCH };
 
 struct exposed_copies {
 	struct ss_rule_context *context;
@@ -55,20 +52,24 @@ static bool copy_is_pinned(const struct exposed_copies *copies, uint32_t number)
 		return false;
 	memory = copies->link.kinds[trace->slices.name[task->row]].memory;
 	return (memory == SS_COPY_PINNED || memory == SS_COPY_HOST) &&
-	       ss_copy_bytes(trace, task->row) >= LARGE_BYTES &&
-	       ss_rule_can_claim(copies->context, number);
+	       ss_copy_bytes(trace, task->row) >= LARGE_BYTES;
 }
 
-static void copies_measure(struct exposed_copies *copies)
+/* All copies, or those that the rules before left. */
+static void copies_measure(struct exposed_copies *copies, bool is_left)
 {
 	const struct ss_graph *graph = copies->context->graph;
+	struct ss_task_range tasks = graph->of_kind[SS_TASK_COPY];
 	const struct ss_task *last = NULL;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
+	copies->sum_ns = copies->hidden_ns = copies->turns = 0;
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		int64_t beside_ns;
 
-		if (!copy_is_pinned(copies, i))
+		copies->exposed_ns[i] = 0;
+		if (!copy_is_pinned(copies, i) ||
+		    (is_left && !ss_rule_can_claim(copies->context, i)))
 			continue;
 		beside_ns = ss_cover_index_in(&copies->kernels, task->start_ns, ss_task_end(task));
 		copies->exposed_ns[i] = task->own_ns > beside_ns ? task->own_ns - beside_ns : 0;
@@ -95,8 +96,9 @@ static void copies_claim(struct exposed_copies *copies, double part, bool is_off
 {
 	struct ss_rule_context *context = copies->context;
 	const struct ss_slices *slices = &context->trace->slices;
+	struct ss_task_range tasks = context->graph->of_kind[SS_TASK_COPY];
 
-	for (uint32_t i = 0; i < context->graph->task_count; i++) {
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		const struct ss_task *task = &context->graph->tasks[i];
 		int64_t exposed_ns = copies->exposed_ns[i];
 		int64_t own_ns = task->own_ns - (int64_t)(part * (double)exposed_ns);
@@ -132,7 +134,19 @@ static void copies_report(struct exposed_copies *copies, bool is_offload)
 			       is_offload ? "how much of the data fits on the GPU is not recorded"
 					  : "we assume that the copy can start earlier");
 	if ((double)copies->sum_ns >= WAITING_SHARE * (double)context->step_ns)
-		ss_rule_add_figure(context, WAITS_MUCH, 1);
+		ss_rule_set_shares(context, context->rule->silent_share, 0);
+}
+
+/* Whether it happens in every step, and takes a part of it that is worth a report. */
+static bool copies_recur(const struct exposed_copies *copies)
+{
+	const struct ss_rule_context *context = copies->context;
+	int64_t steps = context->steps->count;
+
+	return (copies->turns >= OFFLOAD_TURNS * steps ||
+		(steps > 1 && copies->turns >= TURNS_MIN &&
+		 (copies->turns + 1) * HABIT_OF >= steps * HABIT)) &&
+	       (double)copies->sum_ns >= context->rule->silent_share * (double)context->step_ns;
 }
 
 static enum ss_status exposed_copies_look(struct ss_rule_context *context, struct ss_error *err)
@@ -150,27 +164,17 @@ static enum ss_status exposed_copies_look(struct ss_rule_context *context, struc
 	    !ss_host_link_init(&copies.link, trace, context->digest->device, context->scratch) ||
 	    !SS_ALLOC(context->scratch, copies.exposed_ns, (size_t)context->graph->task_count + 1))
 		return ss_fail_memory(err, "the copies");
-	copies_measure(&copies);
-	is_offload = copies.turns >= OFFLOAD_TURNS * steps;
-	if ((!is_offload && (steps == 1 || copies.turns < TURNS_MIN ||
-			     (copies.turns + 1) * HABIT_OF < steps * HABIT)) ||
-	    (double)copies.sum_ns < context->rule->silent_share * (double)context->step_ns)
+	copies_measure(&copies, false);
+	if (!copies_recur(&copies))
 		return SS_OK;
+	copies_measure(&copies, true);
+	if (!copies_recur(&copies))
+		return SS_OK;
+	is_offload = copies.turns >= OFFLOAD_TURNS * steps;
 	SS_TRY(ss_code_places_make(&copies.sites, context, err));
 	copies_claim(&copies, copies_hidden_part(&copies, &kernels), is_offload);
 	if (copies.sites->count)
 		copies_report(&copies, is_offload);
-	return SS_OK;
-}
-
-static enum ss_status exposed_copies_judge(struct ss_judgement *judgement, struct ss_error *err)
-{
-	struct ss_finding *finding = ss_judgement_take_all(judgement);
-
-	(void)err;
-	for (uint32_t i = 0; finding && i < finding->rank_count; i++)
-		if (ss_judgement_figure(judgement, finding->ranks[i], WAITS_MUCH) > 0)
-			finding->warn_share = finding->silent_share = 1e-9;
 	return SS_OK;
 }
 
@@ -186,8 +190,7 @@ const struct ss_rule ss_rule_exposed_copies = {
 	.views = "copies streams",
 	.warn_share = 0.05,
 	.silent_share = 0.02,
-	.why = "a stream and an event; a warning wherever a fifth of the step is such waiting",
+	.why = "a stream and an event; where a fifth of the step is such waiting, 2 % warn",
 	.needs_device = true,
 	.look = exposed_copies_look,
-	.judge = exposed_copies_judge,
 };

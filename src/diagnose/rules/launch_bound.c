@@ -498,7 +498,6 @@ static enum ss_status launch_judge_hosts(struct ss_judgement *judgement, struct 
  */
 static enum ss_status launch_bound_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
-	struct ss_finding *finding;
 	double most = 0;
 	uint32_t late = 0;
 
@@ -511,10 +510,7 @@ static enum ss_status launch_bound_judge(struct ss_judgement *judgement, struct 
 		return SS_OK;
 	if (2 * late < judgement->rank_count)
 		return judgement->replay->is_together ? launch_judge_hosts(judgement, err) : SS_OK;
-	finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
-	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
-		if (ss_judgement_count_claims(judgement, i))
-			ss_judgement_take_rank(judgement, finding, i);
+	(void)ss_judgement_take_all(judgement);
 	return SS_OK;
 }
 

@@ -18,9 +18,6 @@
 #include "diagnose/evidence/cpu_rows.h"
 #include "diagnose/rule.h"
 
-/* The figure that says that the rank has no device. */
-#define FIGURE_ON_CPU 0
-
 /* --- with a device -------------------------------------------------------------------- */
 
 /* foreach takes ten to thirty launches; a hundred of 10 us cost the host a millisecond. */
@@ -226,6 +223,15 @@ static enum ss_status optimizer_find(struct optimizer_kernels *optimizer, struct
 #define OPERATORS_MIN 100
 
 /*
+ * On the CPU PyTorch itself defaults to the loop, so every such job has it. A warning needs an
+ * optimizer that takes a large part of the step, even on a busy host whose steps differ.
+ */
+#define WARN_SHARE_ON_CPU 0.2
+
+/* Most jobs with Adam have less than this, and the profiler's own cost adds to it. */
+#define SILENT_SHARE_ON_CPU 0.1
+
+/*
  * Share of the loop's time that remains with fused=True, measured on one core with torch 2.14 and
  * 8 to 150 tensors of 0.2 to 5 million values: 0.15 to 0.30 for Adam and AdamW, 0.44 to 0.70 for
  * SGD with momentum. foreach=True takes 0.6 to 1.4 times as long: no fix. Adagrad was not measured
@@ -403,7 +409,7 @@ static void cpu_optimizer_report(struct cpu_optimizer_ranges *ranges)
 		ss_strings_text(&context->trace->names,
 				context->trace->slices.name[ranges->first]));
 	ss_rule_set_fix(context, ranges->optimizer->fix);
-	ss_rule_add_figure(context, FIGURE_ON_CPU, 1);
+	ss_rule_set_shares(context, WARN_SHARE_ON_CPU, SILENT_SHARE_ON_CPU);
 	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 			       "the fused speed was measured on other models");
 }
@@ -440,37 +446,6 @@ static enum ss_status optimizer_not_fused_look(struct ss_rule_context *context,
 	return optimizer_find(&optimizer, err);
 }
 
-/*
- * On the CPU PyTorch itself defaults to the loop, so every such job has it. A warning needs an
- * optimizer that takes a large part of the step, even on a busy host whose steps differ.
- */
-#define WARN_SHARE_ON_CPU 0.2
-
-/* Most jobs with Adam have less than this, and the profiler's own cost adds to it. */
-#define SILENT_SHARE_ON_CPU 0.1
-
-static enum ss_status optimizer_not_fused_judge(struct ss_judgement *judgement,
-						struct ss_error *err)
-{
-	struct ss_finding *finding = NULL;
-
-	(void)err;
-	for (uint32_t i = 0; i < judgement->rank_count; i++) {
-		if (!ss_judgement_count_claims(judgement, i))
-			continue;
-		if (!finding)
-			finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
-		if (!finding)
-			break;
-		ss_judgement_take_rank(judgement, finding, i);
-		if (ss_judgement_figure(judgement, i, FIGURE_ON_CPU) > 0) {
-			finding->warn_share = WARN_SHARE_ON_CPU;
-			finding->silent_share = SILENT_SHARE_ON_CPU;
-		}
-	}
-	return SS_OK;
-}
-
 const struct ss_rule ss_rule_optimizer_not_fused = {
 	.name = "optimizer-not-fused",
 	.title = "The optimizer updates one tensor at a time",
@@ -483,5 +458,4 @@ const struct ss_rule ss_rule_optimizer_not_fused = {
 	.silent_share = 0.005,
 	.why = "one argument fixes it, so 2 % is worth it; below 0.5 % steps differ by more",
 	.look = optimizer_not_fused_look,
-	.judge = optimizer_not_fused_judge,
 };

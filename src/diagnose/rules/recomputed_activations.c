@@ -19,9 +19,6 @@
 /* With room for less of it, a program that checkpoints needs to. */
 #define PART_MIN 0.25
 
-/* Figure: whether the memory is known. */
-enum { MEMORY_KNOWN };
-
 /* Rows of a thread, from the first layer to the end of the last, in a node of the engine. */
 struct again_stretch {
 	uint32_t first, node;
@@ -179,7 +176,6 @@ static enum ss_status again_measure_memory(struct made_again *again, struct ss_e
 	more = more / again->context->steps->count - largest;
 	again->part = more > left ? (double)left / (double)more : 1;
 	again->knows_memory = true;
-	ss_rule_add_figure(again->context, MEMORY_KNOWN, 1);
 	return SS_OK;
 }
 
@@ -235,11 +231,12 @@ static void again_report(struct made_again *again)
 
 	ss_code_places_report(again->sites, UINT32_MAX,
 			      "%s runs a second time in backward: {time} per step ({count} times)");
-	if (!again->knows_memory)
+	if (!again->knows_memory) {
+		ss_rule_set_shares(context, SS_NEVER_WARN, 0);
 		ss_rule_set_confidence(context, SS_CONFIDENCE_LOW,
 				       "whether the memory would hold the activations is not "
 				       "recorded");
-	else if (again->part < 1)
+	} else if (again->part < 1)
 		ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 				       "the memory would hold a part of the activations");
 	else
@@ -269,18 +266,6 @@ static enum ss_status recomputed_activations_look(struct ss_rule_context *contex
 	return SS_OK;
 }
 
-static enum ss_status recomputed_activations_judge(struct ss_judgement *judgement,
-						   struct ss_error *err)
-{
-	struct ss_finding *finding = ss_judgement_take_all(judgement);
-
-	(void)err;
-	for (uint32_t i = 0; finding && i < finding->rank_count; i++)
-		if (ss_judgement_figure(judgement, finding->ranks[i], MEMORY_KNOWN) <= 0)
-			finding->warn_share = SS_NEVER_WARN;
-	return SS_OK;
-}
-
 const struct ss_rule ss_rule_recomputed_activations = {
 	.name = "recomputed-activations",
 	.title = "Backward computes activations a second time",
@@ -296,5 +281,4 @@ const struct ss_rule ss_rule_recomputed_activations = {
 	.facts = SS_FACT_OPS | SS_FACT_ALLOCS,
 	.needs_device = true,
 	.look = recomputed_activations_look,
-	.judge = recomputed_activations_judge,
 };

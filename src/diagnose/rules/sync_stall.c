@@ -554,17 +554,14 @@ static double sync_idle_share(const struct ss_judgement *judgement)
  */
 static enum ss_status sync_stall_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
-	struct ss_finding *finding = NULL;
 	double share = sync_idle_share(judgement);
+	struct ss_finding *finding = share >= judgement->rule->silent_share
+					     ? ss_judgement_take_all(judgement)
+					     : NULL;
 
 	(void)err;
-	if (share >= judgement->rule->silent_share)
-		finding = ss_judgement_add(judgement, SS_NO_ROW, NULL);
 	if (finding && share < judgement->rule->warn_share)
 		finding->warn_share = 1;
-	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
-		if (ss_judgement_count_claims(judgement, i))
-			ss_judgement_take_rank(judgement, finding, i);
 	return SS_OK;
 }
 

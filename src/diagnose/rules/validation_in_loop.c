@@ -316,22 +316,14 @@ static enum ss_status validation_in_loop_look(struct ss_rule_context *context, s
 /* Without a name it may be something else, such as sampling. */
 static enum ss_status validation_in_loop_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
-	struct ss_finding *finding;
-	bool is_named = false, any = false;
+	struct ss_finding *finding = ss_judgement_take_all(judgement);
+	bool is_named = false;
 
 	(void)err;
-	for (uint32_t i = 0; i < judgement->rank_count; i++) {
-		any |= ss_judgement_count_claims(judgement, i) > 0;
+	for (uint32_t i = 0; i < judgement->rank_count; i++)
 		is_named |= ss_judgement_figure(judgement, i, 0) > 0;
-	}
-	if (!any)
-		return SS_OK;
-	finding = ss_judgement_add(judgement, SS_NO_ROW,
-				   is_named ? NULL
-					    : "Some steps run forward passes without backward");
-	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
-		if (ss_judgement_count_claims(judgement, i))
-			ss_judgement_take_rank(judgement, finding, i);
+	if (finding && !is_named)
+		finding->title = "Some steps run forward passes without backward";
 	return SS_OK;
 }
 
