@@ -141,6 +141,8 @@ static const struct ss_column rule_list_columns[] = {
 	{ "why", SS_COLUMN_TEXT, "reason for these two limits", SS_COLUMN_DETAIL },
 	{ "fix", SS_COLUMN_TEXT, "what to do", SS_COLUMN_DETAIL },
 	{ "surer", SS_COLUMN_TEXT, "what to record to be more certain", SS_COLUMN_DETAIL },
+	{ "keeps_work", SS_COLUMN_TEXT, "yes: with the fix kernels do the same work in less time",
+	  SS_COLUMN_DETAIL },
 	{ "summary", SS_COLUMN_TEXT, "what it looks for", SS_COLUMN_WRAP },
 };
 
@@ -165,6 +167,7 @@ static void rule_list_add(const struct ss_rule *rule, struct ss_table *table)
 	ss_row_text(table, rule->why);
 	ss_row_text(table, rule->fix);
 	ss_row_text(table, rule->to_record);
+	ss_row_text(table, rule->keeps_work ? "yes" : NULL);
 	ss_row_text(table, rule->summary);
 	ss_row_end(table);
 }

@@ -326,6 +326,11 @@ struct ss_rule {
 	 * not show what is needed then (gains.c).
 	 */
 	bool is_stand_in;
+	/*
+	 * With its fix kernels do the same work in less time, so it says nothing of those that
+	 * reach what is reachable (work/slow_work.h).
+	 */
+	bool keeps_work;
 	bool is_ceiling;       /* not reported: ss_diagnosis.ceiling_ns is the step with it */
 	bool is_of_dumps;      /* made of flight recorder dumps, not by `look` */
 	bool is_waited_for;    /* other ranks wait in collectives for the ranks that have it */

@@ -35,8 +35,8 @@ PEAKS_OF = {"fp64": ["fp64_tflops"], "fp32": ["fp32_tflops", "tf32_or_fp32matrix
 
 def rows_of(stepscope, path, view="roofline"):
     """The rows of a view as dictionaries; none where the file cannot be read."""
-    done = subprocess.run([stepscope, view, "--json", "--top", "0", path],
-                          capture_output=True, text=True)
+    words = ["--top", "0", path] if path else []
+    done = subprocess.run([stepscope, view, "--json", *words], capture_output=True, text=True)
     if done.returncode:
         return []
     document = json.loads(done.stdout)
@@ -94,11 +94,20 @@ def check_known(path, rows):
         yield f"work with a formula is unknown: {dict(unknown.most_common(3))}"
 
 
-def check_advice(stepscope, path):
+def check_advice(stepscope, path, rows, compares):
+    """Rules that keep the work say what good kernels take, where that is known, and no others."""
     done = subprocess.run([stepscope, "diagnose", "--json", path], capture_output=True, text=True)
-    for percent in REACHED.findall(done.stdout):
-        if int(percent) > GOOD_PERCENT:
-            yield f"advice on kernels that reach {percent} %"
+    known = {row["name"] for row in rows} - {row["name"] for row in rows
+                                             if row["reach_percent"] is None}
+    for finding in json.loads(done.stdout or "{}").get("findings", []):
+        for text in (evidence["text"] for evidence in finding["evidence"]):
+            reached = REACHED.search(text)
+            if reached and finding["rule"] not in compares:
+                yield f"{finding['rule']} compares kernels and does not declare that: {text}"
+            if reached and int(reached[1]) > GOOD_PERCENT:
+                yield f"{finding['rule']}: advice on kernels that reach {reached[1]} %"
+            if not reached and finding["rule"] in compares and text.split()[0].rstrip(":") in known:
+                yield f"{finding['rule']} does not say what good kernels take: {text}"
 
 
 def main():
@@ -109,6 +118,7 @@ def main():
         sys.exit(SKIPPED)
     source = folder / ".." / "reference" / "peaks.csv"
     table = list(csv.DictReader(source.open())) if source.exists() else []
+    compares = {row["rule"] for row in rows_of(stepscope, None, "explain") if row["keeps_work"]}
     wrong, seen, compared = 0, 0, 0
     for path in share(paths):
         rows = rows_of(stepscope, path)
@@ -119,7 +129,7 @@ def main():
         peaks = peaks_of_device(devices[0], table) if devices else {}
         compared += sum(row["dtype"] in peaks and row["tflop_per_s"] is not None for row in rows)
         for what in (*check_rates(rows, peaks), *check_known(path, rows),
-                     *check_advice(stepscope, path)):
+                     *check_advice(stepscope, path, rows, compares)):
             print(f"{path}: {what}", file=sys.stderr)
             wrong += 1
     print(f"{seen} traces with sizes, {compared} rates compared with the second table, "

@@ -33,7 +33,7 @@ struct ss_work {
 	double elements;             /* of the larger of first operand and result; 0: unknown */
 	double out_bytes;            /* written to one result; 0: unknown, or little */
 	double rows, columns, batch; /* of the result; columns also of kinds below; 0: unknown */
-	double depth;                /* of the heads of attention */
+	double depth;                /* of the heads of attention; channels of batch norm */
 	double groups;      /* matrices that share the rows among them; 0: no such product */
 	double more_bytes;  /* good kernels move them, too: inputs twice, whole sectors of memory */
 	double list_passes; /* over lists of tensors: the kernel's name has the type */

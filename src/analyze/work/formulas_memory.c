@@ -153,6 +153,8 @@ static void norm_work(const struct ss_formula *formula, const struct ss_operands
 		add_result(out, operand, operand->dtype);
 	out->more_bytes = formula->at[READ_TWICE] * ss_operand_elements(operand) *
 			  ss_dtype_bytes(operand->dtype);
+	if (formula->at[READ_TWICE] && operand->rank > 1)
+		out->depth = (double)operand->dims[1];
 }
 
 /* With half_to_float, softmax of half precision writes single precision. */

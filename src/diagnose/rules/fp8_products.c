@@ -109,6 +109,7 @@ static enum ss_status fp8_products_look(struct ss_rule_context *context, struct 
 	struct half_products products = { .context = context };
 	const struct ss_peaks *peaks = ss_peaks_find(ss_slow_work_device(context));
 	const struct ss_graph *graph = context->graph;
+	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
 
 	if (!peaks || peaks->fp8 < FASTER_MIN * peaks->bf16)
 		return SS_OK;
@@ -118,7 +119,7 @@ static enum ss_status fp8_products_look(struct ss_rule_context *context, struct 
 		return SS_OK;
 	products.rate = REACHED_PART * products.reachable.products[SS_DTYPE_FP8][SS_UNITS_TENSOR];
 	SS_TRY(ss_code_places_make(&products.sites, context, err));
-	for (uint32_t i = 0; i < graph->task_count; i++)
+	for (uint32_t i = kernels.from; i < kernels.to; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
 			product_check(&products, i);
 	if (products.saved_ns > 0 && products.saved_ns >= SAVED_SHARE * (double)context->step_ns)

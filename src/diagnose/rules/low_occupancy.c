@@ -4,16 +4,14 @@
  *
  * A block runs on one multiprocessor (SM, compute unit). With fewer blocks the other
  * multiprocessors have nothing to do, however long the kernel takes. Spread over all of them the
- * same work would take proportionally less time, but no less than its FLOPs and bytes need at the
- * device's peak rates.
+ * same work would take proportionally less time, but no less than good kernels take for its FLOPs
+ * and bytes.
  */
 #include "analyze/inference_steps.h"
-#include "analyze/kernel/category.h"
-#include "analyze/work/peaks.h"
 #include "base/sort.h"
 #include "base/search.h"
 #include "base/text.h"
-#include "diagnose/evidence/code_places.h"
+#include "diagnose/work/slow_work.h"
 
 /* A third of the device is idle; the last wave of most kernels leaves less than that idle. */
 #define BLOCKS_FEW (2.0 / 3)
@@ -137,14 +135,20 @@ static uint8_t *exclusive_kernels_find(const struct ss_graph *graph, const struc
 
 struct small_grids {
 	struct ss_rule_context *context;
-	const struct ss_works *works;
-	const struct ss_peaks *peaks; /* NULL: not known */
-	int32_t multiprocessors;      /* 0: not known */
+	struct ss_reachable reachable;
+	int32_t multiprocessors; /* 0: not known */
 	const struct ss_kernel_name *names;
 	struct ss_inference_steps passes;
 	uint8_t *alone; /* per task */
-	struct ss_code_places *sites;
+	struct ss_slow_places places;
 };
+
+static double grid_count_blocks(const struct ss_kernel_args *args)
+{
+	return args->grid[0] > 0 && args->grid[1] > 0 && args->grid[2] > 0
+		       ? (double)args->grid[0] * args->grid[1] * args->grid[2]
+		       : 0;
+}
 
 /* Blocks for each multiprocessor; 0: not recorded. */
 static double grid_blocks_per_sm(const struct small_grids *grids, uint32_t row)
@@ -158,10 +162,7 @@ static double grid_blocks_per_sm(const struct small_grids *grids, uint32_t row)
 	args = ss_records_at(&trace->kernel_args, number);
 	if (args->blocks_per_sm > 0)
 		return args->blocks_per_sm;
-	if (args->grid[0] <= 0 || args->grid[1] <= 0 || args->grid[2] <= 0 ||
-	    grids->multiprocessors <= 0)
-		return 0;
-	return (double)args->grid[0] * args->grid[1] * args->grid[2] / grids->multiprocessors;
+	return grids->multiprocessors > 0 ? grid_count_blocks(args) / grids->multiprocessors : 0;
 }
 
 /*
@@ -190,29 +191,18 @@ static bool grid_is_single_decode(const struct small_grids *grids, int64_t momen
 	       passes->items[low - 1].batch >= 0 && passes->items[low - 1].batch <= 1;
 }
 
-/* The least time that the kernel's FLOPs and bytes need, ns; 0: unknown. */
-static double grid_least_ns(const struct small_grids *grids, const struct ss_task *task)
+/*
+ * Batch norm over channels has one block for each, whatever the batch: what its kernels take beyond
+ * good ones is for slow_memory_work.c.
+ */
+static bool grid_is_of_channels(const struct ss_trace *trace, uint32_t row,
+				const struct ss_work *work)
 {
-	const struct ss_works *works = grids->works;
-	uint32_t op = ss_ops_launcher(works->ops, task->row);
-	const struct ss_worker *worker;
-	const struct ss_work *work;
-	double compute = 0, memory = 0, flops;
+	const struct ss_kernel_args *args = ss_records_at(&trace->kernel_args,
+							  trace->slices.args[row]);
 
-	if (op == SS_NO_ROW || !grids->peaks)
-		return 0;
-	worker = ss_works_worker(works, op);
-	work = worker ? ss_works_item(works, worker) : NULL;
-	if (!work || worker->device_ns <= 0)
-		return 0;
-	flops = ss_peaks_flops(grids->peaks, work->dtype, worker->tensor);
-	if (work->has_flops && flops > 0)
-		compute = work->flops * 1e9 / flops;
-	if (work->has_bytes && grids->peaks->gb_per_s > 0 && !worker->across)
-		memory = work->moved_bytes / grids->peaks->gb_per_s;
-	/* its share of what the operator launched */
-	return (compute > memory ? compute : memory) * (double)task->own_ns /
-	       (double)worker->device_ns;
+	return work && work->kind == SS_WORK_NORM && work->depth > 0 &&
+	       grid_count_blocks(args) >= work->depth;
 }
 
 /* Whether a kernel of this name leaves most of the device idle with so few blocks. */
@@ -231,7 +221,8 @@ static void grid_check_kernel(struct small_grids *grids, uint32_t number)
 {
 	const struct ss_task *task = &grids->context->graph->tasks[number];
 	const struct ss_slices *slices = &grids->context->trace->slices;
-	double blocks, ns, bound;
+	struct ss_slow_kernel reach;
+	double blocks, ns;
 	int64_t own_ns;
 
 	if (task->own_ns < KERNEL_NS || !grids->alone[number])
@@ -240,9 +231,15 @@ static void grid_check_kernel(struct small_grids *grids, uint32_t number)
 	if (!blocks_are_few(grids, blocks, slices->name[task->row]) ||
 	    grid_is_single_decode(grids, task->start_ns))
 		return;
+	reach = ss_slow_kernel_of(&grids->reachable, task);
+	if (!grids->reachable.is_published)
+		reach.limit = SS_LIMIT_UNKNOWN;
+	if (ss_slow_kernel_is_good(&reach, task) ||
+	    grid_is_of_channels(grids->context->trace, task->row, reach.work))
+		return;
 	ns = (double)task->own_ns * blocks;
-	bound = grid_least_ns(grids, task);
-	ns = bound > ns ? bound : ns;
+	if (reach.limit != SS_LIMIT_UNKNOWN && reach.ns > ns)
+		ns = reach.ns;
 	ns = FLOOR_NS > ns ? FLOOR_NS : ns;
 	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
 	/* at worst half of it: a larger grid has costs of its own, such as partial sums */
@@ -251,23 +248,16 @@ static void grid_check_kernel(struct small_grids *grids, uint32_t number)
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
 					     .high_ns = own_ns }))
-		ss_code_places_add(grids->sites, slices->name[task->row], slices->link[task->row],
-				   task->own_ns);
+		ss_slow_places_add(&grids->places, slices->name[task->row], slices->link[task->row],
+				   task->own_ns, &reach);
 }
 
 static void grids_report(struct small_grids *grids)
 {
 	struct ss_rule_context *context = grids->context;
 
-	for (uint32_t i = 0; i < grids->sites->count; i++) {
-		const struct ss_code_place *site = &grids->sites->items[i];
-
-		ss_rule_add_evidence(
-			context, ss_code_place_fact(site),
-			"%.60s has fewer blocks than the GPU has multiprocessors: {time} per "
-			"step ({count} times)",
-			grids->names[site->name].text);
-	}
+	ss_slow_places_report(&grids->places, " has fewer blocks than the GPU has multiprocessors",
+			      grids->names);
 	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 			       "we assume that time shrinks as more of the GPU is used");
 }
@@ -275,6 +265,7 @@ static void grids_report(struct small_grids *grids)
 static enum ss_status low_occupancy_look(struct ss_rule_context *context, struct ss_error *err)
 {
 	struct small_grids grids = { .context = context };
+	const struct ss_works *works;
 	const struct ss_trace_info *info = &context->trace->info;
 	const struct ss_graph *graph = context->graph;
 	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
@@ -282,12 +273,11 @@ static enum ss_status low_occupancy_look(struct ss_rule_context *context, struct
 	for (uint32_t i = info->device_count; i-- > 0;)
 		if (i == 0 || info->devices[i].id == context->digest->device) {
 			grids.multiprocessors = info->devices[i].multiprocessors;
-			grids.peaks = ss_peaks_find(
-				ss_strings_text(&context->trace->texts, info->devices[i].name));
 			break;
 		}
-	SS_TRY(ss_code_places_make(&grids.sites, context, err));
-	SS_TRY(ss_facts_works(context->subject->facts, &grids.works, err));
+	SS_TRY(ss_code_places_make(&grids.places.sites, context, err));
+	SS_TRY(ss_facts_works(context->subject->facts, &works, err));
+	ss_reachable_init(&grids.reachable, works, ss_slow_work_device(context));
 	SS_TRY(ss_inference_steps_find(context->subject->facts, context->scratch, &grids.passes,
 				       err));
 	SS_TRY(ss_facts_kernel_names(context->subject->facts, &grids.names, err));
@@ -297,8 +287,7 @@ static enum ss_status low_occupancy_look(struct ss_rule_context *context, struct
 	for (uint32_t i = kernels.from; i < kernels.to; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
 			grid_check_kernel(&grids, i);
-	ss_code_places_sort(grids.sites);
-	if (grids.sites->count)
+	if (grids.places.sites->count)
 		grids_report(&grids);
 	return SS_OK;
 }
@@ -328,6 +317,7 @@ const struct ss_rule ss_rule_low_occupancy = {
 	.silent_share = 0.02,
 	.why = "every network has some kernels that do not fill the GPU: 1 to 3 % of the step in "
 	       "healthy ones, up to 7 % where the GPU is large for the network",
+	.keeps_work = true,
 	.facts = SS_FACT_WORKS,
 	.needs_device = true,
 	.look = low_occupancy_look,

@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "diagnose/evidence/code_places.h"
 #include "diagnose/work/slow_work.h"
 #include "diagnose/work/speedup.h"
 
@@ -33,7 +32,7 @@ struct matmul_dims {
 	uint8_t *slow; /* per name of a kernel: 1 it reads few at a time, 2 it does not */
 	double rate;   /* FLOP/s of products with good sizes; 0: there are none */
 	struct ss_reachable reachable;
-	struct ss_code_places *sites;
+	struct ss_slow_places places;
 };
 
 /* The row length of an operand in memory; 0: unknown. */
@@ -133,26 +132,28 @@ static void matmul_check_kernel(struct matmul_dims *dims, uint32_t number)
 {
 	const struct ss_task *task = &dims->context->graph->tasks[number];
 	const struct ss_slices *slices = &dims->context->trace->slices;
-	uint32_t op = ss_ops_launcher(dims->works->ops, task->row);
+	struct ss_slow_kernel reach;
 	const struct ss_worker *worker;
 	double ns = (double)task->own_ns / TIMES, share;
-	struct ss_reach reach;
 	int64_t own_ns;
 
-	if (op == SS_NO_ROW || task->own_ns < KERNEL_NS)
+	if (task->own_ns < KERNEL_NS)
 		return;
-	worker = ss_works_worker(dims->works, op);
+	reach = ss_slow_kernel_of(&dims->reachable, task);
+	worker = reach.worker;
+	if (!dims->reachable.is_published)
+		reach.limit = SS_LIMIT_UNKNOWN;
 	if (!worker || !matmul_is_half(dims, worker) || !matmul_has_odd_rows(dims, worker->row) ||
-	    !matmul_kernel_reads_few(dims, slices->name[task->row]))
+	    !matmul_kernel_reads_few(dims, slices->name[task->row]) ||
+	    ss_slow_kernel_is_good(&reach, task))
 		return;
 	share = (double)task->own_ns / (double)worker->device_ns;
 	if (dims->rate > 0)
 		ns = ss_works_item(dims->works, worker)->flops * 1e9 / dims->rate * share;
 	if (ns < (double)task->own_ns / TIMES_MAX)
 		ns = (double)task->own_ns / TIMES_MAX;
-	reach = ss_reach_of(&dims->reachable, worker);
-	if (reach.limit && ns < reach.ns * share)
-		ns = reach.ns * share;
+	if (reach.limit != SS_LIMIT_UNKNOWN && ns < reach.ns)
+		ns = reach.ns;
 	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
 	/* at worst half of it: copies into the padded form cost time, too */
 	if (ss_rule_claim(dims->context,
@@ -160,17 +161,15 @@ static void matmul_check_kernel(struct matmul_dims *dims, uint32_t number)
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
 					     .high_ns = own_ns }))
-		ss_code_places_add(dims->sites, slices->name[worker->row], worker->row,
-				   task->own_ns);
+		ss_slow_places_add(&dims->places, slices->name[worker->row], worker->row,
+				   task->own_ns, &reach);
 }
 
 static void matmul_dims_report(struct matmul_dims *dims)
 {
 	struct ss_rule_context *context = dims->context;
 
-	ss_code_places_report(dims->sites, UINT32_MAX,
-			      "%s with rows that are not a multiple of 8: {time} per step ({count} "
-			      "times)");
+	ss_slow_places_report(&dims->places, " with rows that are not a multiple of 8", NULL);
 	ss_rule_set_confidence(context, dims->rate > 0 ? SS_CONFIDENCE_MEDIUM : SS_CONFIDENCE_LOW,
 			       dims->rate > 0
 				       ? "the trace has products with aligned sizes to compare"
@@ -190,7 +189,7 @@ static enum ss_status matmul_dims_look(struct ss_rule_context *context, struct s
 		return SS_OK;
 	dims.works = speedup.works;
 	ss_reachable_init(&dims.reachable, dims.works, ss_slow_work_device(context));
-	SS_TRY(ss_code_places_make(&dims.sites, context, err));
+	SS_TRY(ss_code_places_make(&dims.places.sites, context, err));
 	if (!SS_ALLOC(context->scratch, dims.args, (size_t)trace->op_args.count + 1) ||
 	    !SS_ALLOC(context->scratch, dims.slow, (size_t)trace->names.count + 1))
 		return ss_fail_memory(err, "the sizes of products");
@@ -198,7 +197,7 @@ static enum ss_status matmul_dims_look(struct ss_rule_context *context, struct s
 	for (uint32_t i = kernels.from; i < kernels.to; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
 			matmul_check_kernel(&dims, i);
-	if (dims.sites->count)
+	if (dims.places.sites->count)
 		matmul_dims_report(&dims);
 	return SS_OK;
 }
@@ -214,6 +213,7 @@ const struct ss_rule ss_rule_matmul_dims = {
 	.warn_share = 0.05,
 	.silent_share = 0.02,
 	.why = "padding changes the model: few would do it for less than 5 %",
+	.keeps_work = true,
 	.facts = SS_FACT_WORKS,
 	.needs_device = true,
 	.look = matmul_dims_look,

@@ -221,11 +221,15 @@ static void fp32_report(struct fp32_products *products)
 	for (uint32_t i = 0; i < products->sites->count; i++) {
 		const struct ss_code_place *site = &products->sites->items[i];
 		const char *kernel = products->names[site->name].text;
+		const struct ss_work *work = ss_works_of(speedup->works, site->row);
 
-		ss_rule_add_evidence(context, ss_code_place_fact(site),
-				     "%s computes in FP32: {time} per step ({count} times)",
-				     kernel ? kernel
-					    : ss_strings_text(&context->trace->names, site->name));
+		ss_rule_add_evidence(
+			context, ss_code_place_fact(site),
+			work && work->kind < SS_WORK_MATMUL
+				? "%s moves results in FP32, twice the bytes of half "
+				  "precision: {time} per step ({count} times)"
+				: "%s computes in FP32: {time} per step ({count} times)",
+			kernel ? kernel : ss_strings_text(&context->trace->names, site->name));
 	}
 	if (!speedup->has_bf16)
 		ss_rule_set_fix(context, infers ? infer_fp16_fix : fp16_fix);

@@ -183,8 +183,9 @@ static void again_claim(struct made_again *again)
 {
 	struct ss_rule_context *context = again->context;
 	const struct ss_slices *slices = &context->trace->slices;
+	struct ss_task_range tasks = ss_replay_device_tasks(context->graph);
 
-	for (uint32_t i = 0; i < context->graph->task_count; i++) {
+	for (uint32_t i = tasks.from; i < tasks.to; i++) {
 		const struct ss_task *task = &context->graph->tasks[i];
 		uint32_t call, op;
 		int64_t own_ns;

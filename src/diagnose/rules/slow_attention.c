@@ -82,6 +82,7 @@ const struct ss_rule ss_rule_slow_attention = {
 	.warn_share = 0.10,
 	.silent_share = 0.02,
 	.why = "kernels differ by a tenth from version to version",
+	.keeps_work = true,
 	.facts = SS_FACT_WORKS,
 	.look = slow_attention_look,
 };

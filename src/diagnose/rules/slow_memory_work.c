@@ -66,6 +66,7 @@ const struct ss_rule ss_rule_slow_memory_work = {
 	.warn_share = 0.15,
 	.silent_share = 0.02,
 	.why = "good kernels differ by a third among each other",
+	.keeps_work = true,
 	.facts = SS_FACT_WORKS,
 	.look = slow_memory_work_look,
 };

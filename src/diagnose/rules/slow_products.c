@@ -121,6 +121,7 @@ const struct ss_rule ss_rule_slow_products = {
 	.silent_share = 0.02,
 	.why = "what is reachable was measured on large and even sizes: untuned libraries leave up "
 	       "to a fifth of a healthy step",
+	.keeps_work = true,
 	.facts = SS_FACT_WORKS,
 	.look = slow_products_look,
 };

@@ -54,7 +54,8 @@ static const struct rule_case cases[] = {
 			  KERNEL_AT("elementwise", "2", "10", "411", "100") END,
 	  "warning 425.0 medium\n"
 	  "aten::mm computes in FP32: 0.40 ms per step (once)\n"
-	  "aten::relu computes in FP32: 0.10 ms per step (once)" },
+	  "aten::relu moves results in FP32, twice the bytes of half precision: 0.10 ms per "
+	  "step (once)" },
 	{ "what is added elsewhere may be wanted in FP32",
 	  A100 MM("float") KERNEL(SGEMM) EVENT("cpu_op", "aten::add", "1", "9", "5",
 					       SIZES("float", "[1950,1000],[1950,1000]"))
