@@ -29,7 +29,7 @@ async function go(page, hash) {
 	}, hash);
 }
 
-async function opened(harness, paths, hash, options) {
+export async function opened(harness, paths, hash, options) {
 	const { link } = await harness.serve(...paths);
 	const page = await harness.open(link, options);
 	await page.waitForSelector("#tab-body");
@@ -177,7 +177,7 @@ async function memory(harness) {
 }
 
 async function zoomMemory(page) {
-	const plot = await page.locator(".memory-plot .u-over").boundingBox();
+	const plot = await page.locator(".memory-plot canvas").boundingBox();
 	await page.mouse.move(plot.x + 100, plot.y + 50);
 	await page.mouse.down();
 	await page.mouse.move(plot.x + 300, plot.y + 50, { steps: 5 });

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * places.mjs - every row is a place: its calls, callers, SQL and link; slices are copied, charts
- * and the timeline saved as pictures.
+ * saved as pictures.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -284,38 +284,11 @@ async function ranks(harness) {
 	await harness.close(page);
 }
 
-/* In the page: texts and paths of the picture, and how much of it is as the canvas has it. */
-async function sameAsCanvas(svg) {
-	const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-	const image = new Image();
-	image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
-	await image.decode();
-	const shown = document.querySelector(".timeline canvas");
-	const { width, height } = shown;
-	const canvas = document.createElement("canvas");
-	Object.assign(canvas, { width, height });
-	const context = canvas.getContext("2d");
-	context.drawImage(image, width - image.width, 0);
-	const pixels = (from) => from.getImageData(0, 0, width, height).data;
-	const [a, b] = [pixels(context), pixels(shown.getContext("2d"))];
-	let same = 0;
-	for (let i = 0; i < a.length; i += 4)
-		if (Math.abs(a[i] - b[i]) + Math.abs(a[i + 1] - b[i + 1]) < 60) same++;
-	return {
-		names: parsed.querySelectorAll("text").length,
-		paths: parsed.querySelectorAll("path").length,
-		same: (4 * same) / a.length,
-	};
-}
-
-/* PNG and SVG of the timeline and of a chart. */
+/* PNG and SVG of a chart. */
 async function pictures(harness) {
 	const { link } = await harness.serve(harness.simulate("ddp8-slow"));
 	const page = await harness.open(link);
 	await verdictOf(page);
-	await page.getByRole("tab", { name: "Timeline" }).click();
-	await page.getByRole("application").waitFor();
-	await quiet(page);
 	const saved = async (name) => {
 		const [download] = await Promise.all([
 			page.waitForEvent("download"),
@@ -323,13 +296,6 @@ async function pictures(harness) {
 		]);
 		return readFileSync(await download.path());
 	};
-	const png = await saved("Save timeline as PNG");
-	equal(png.subarray(1, 4).toString(), "PNG", "the format");
-	check(png.length > 10_000, `a picture of ${png.length} bytes`);
-	const svg = (await saved("Save timeline as SVG")).toString();
-	const told = await page.evaluate(sameAsCanvas, svg);
-	check(told.names > 3 && told.paths > 20, `${told.names} names, ${told.paths} paths`);
-	check(told.same > 0.97, `${told.same} of the picture is as on the page`);
 	await openRow(page, "Operators", "aten::");
 	const chart = (await saved("Save Calls by duration as SVG")).toString();
 	check(chart.includes("<rect") && !chart.includes("var("), chart.slice(0, 300));
@@ -345,5 +311,5 @@ export const placeTests = [
 	{ name: "places: a rank", run: ranks },
 	{ name: "places: a collective that has its kernel's name", run: kernelName },
 	{ name: "places: collectives, steps and parts, with queries that run", run: otherRows },
-	{ name: "places: pictures of timeline and charts", run: pictures },
+	{ name: "places: pictures of charts", run: pictures },
 ];

@@ -9,6 +9,7 @@ import { chartTests } from "./charts.mjs";
 import { communicationTests } from "./communication.mjs";
 import { digestTests } from "./digests.mjs";
 import { perfettoTests } from "./perfetto.mjs";
+import { pictureTests } from "./pictures.mjs";
 import { placeTests } from "./places.mjs";
 import { storyTests } from "./story.mjs";
 import { colorTests } from "./colors.mjs";
@@ -88,6 +89,7 @@ export const TESTS = [
 	...bandTests,
 	...communicationTests,
 	...digestTests,
+	...pictureTests,
 	...placeTests,
 	...storyTests,
 	...firefoxTests,

@@ -313,7 +313,7 @@ async function trees() {
 
 async function maps() {
 	const { readSteps, valuesOf, readPairs } = await load("tabs/ranks/model.ts");
-	const { readPixels, deviceNumber, spanAfter } = await load("tabs/memory/model.ts");
+	const { readPixels, deviceNumber } = await load("tabs/memory/model.ts");
 	const map = readSteps(
 		table(
 			["rank", "step", "lateness_ns"],
@@ -364,19 +364,6 @@ async function maps() {
 	equal(readPixels(bytes.slice(0, 30)), null, "cut short");
 	equal(readPixels(new ArrayBuffer(40)), null, "something else");
 	equal(["CUDA:1", "CPU", "HIP:10"].map(deviceNumber), [1, null, 10], "numbers of devices");
-	const whole = { from: 0, to: 900 };
-	const keys = [
-		["+", whole, { from: 300, to: 600 }],
-		["ArrowRight", { from: 300, to: 600 }, { from: 400, to: 700 }],
-		["ArrowRight", { from: 600, to: 900 }, { from: 600, to: 900 }],
-		["ArrowLeft", { from: 0, to: 300 }, { from: 0, to: 300 }],
-		["-", { from: 300, to: 600 }, { from: 200, to: 700 }],
-		["-", { from: 100, to: 800 }, null],
-		["Home", { from: 300, to: 600 }, null],
-		["x", whole, undefined],
-		["+", { from: 5, to: 6 }, { from: 5, to: 6 }],
-	];
-	for (const [key, now, wanted] of keys) equal(spanAfter(key, now, whole), wanted, key);
 }
 
 export const unitTests = [

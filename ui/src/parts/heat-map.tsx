@@ -5,7 +5,9 @@
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import "./heat-map.css";
+import { SavePicture } from "./picture";
 import { beginDrawing, rgbOf, tokenOf, useTheme, useWidth } from "./surface";
+import { drawnBy } from "./vector";
 
 export interface HeatMapProps {
 	rows: string[];
@@ -211,13 +213,15 @@ export function HeatMap(props: HeatMapProps) {
 	const at = layoutOf(rows.length, columns.length, width);
 	const most = useMemo(() => mostOf(props), [props.values, props.least]);
 
-	useEffect(() => {
-		if (!canvas.current || !width) return;
-		const context = beginDrawing(canvas.current, at.width, at.height);
-		if (!context) return;
+	const draw = (context: CanvasRenderingContext2D) => {
 		drawLabels(context, props, at);
 		if (Math.min(at.cellWidth, at.cellHeight) > GAP_FROM) drawCells(context, props, at);
 		else drawImage(context, props, at);
+	};
+	useEffect(() => {
+		if (!canvas.current || !width) return;
+		const context = beginDrawing(canvas.current, at.width, at.height);
+		if (context) draw(context);
 	}, [props.values, rows, columns, width, theme]);
 
 	function cellAt(event: MouseEvent): Cell | null {
@@ -250,7 +254,13 @@ export function HeatMap(props: HeatMapProps) {
 				<span>
 					{props.rowTitle} ↓ {props.columnTitle} →
 				</span>
-				<Scale most={most} color={props.color} format={props.format} />
+				<span class="heat-tools">
+					<Scale most={most} color={props.color} format={props.format} />
+					<SavePicture
+						of={() => drawnBy(at.width, at.height, draw)}
+						name={props.label}
+					/>
+				</span>
 			</div>
 			<p class="heat-hint" aria-live="polite">
 				{active ? props.tell(active.row, active.column) : HINT}

@@ -3,12 +3,12 @@
  * picture.ts - the timeline as a picture: the rows that are in view, with their names.
  */
 import type { Drawn } from "../parts/picture";
-import { VectorContext } from "./draw/vector";
+import { drawnBy } from "../parts/vector";
 import type { Stage } from "./stage";
 
 const PAD = 8;
 
-function part(x: number, y: number, width: number, height: number, inside: string): string {
+function part(x: number, y: number, { width, height, inside }: Drawn): string {
 	const size = `width="${width}" height="${height}"`;
 	return `<svg x="${x}" y="${y}" ${size} overflow="hidden">${inside}</svg>`;
 }
@@ -17,21 +17,16 @@ function part(x: number, y: number, width: number, height: number, inside: strin
 export function timelinePicture(stage: Stage): Drawn {
 	const { width, height, rowsTop } = stage;
 	const head = Number.parseFloat(getComputedStyle(stage.canvas).left) || 0;
-	const rows = new VectorContext();
-	stage.drawOn(rows as unknown as CanvasRenderingContext2D);
-	const names = new VectorContext();
-	names.fillStyle = stage.theme.text;
-	names.font = stage.theme.font;
-	for (const row of stage.layout.rows) {
-		const y = row.y - stage.scroll;
-		if (row.height < 10 || y + row.height < 0 || y > height) continue;
-		names.fillText(row.title, PAD, y + Math.min(row.height, 26) / 2);
-	}
-	return {
-		width: width + head,
-		height,
-		inside:
-			part(head, 0, width, height, rows.text()) +
-			part(0, rowsTop, head - PAD, height - rowsTop, names.text()),
-	};
+	const rows = drawnBy(width, height, (context) => stage.drawOn(context));
+	const names = drawnBy(head - PAD, height - rowsTop, (context) => {
+		context.fillStyle = stage.theme.text;
+		context.font = stage.theme.font;
+		for (const row of stage.layout.rows) {
+			const y = row.y - stage.scroll;
+			if (row.height < 10 || y + row.height < 0 || y > height) continue;
+			context.fillText(row.title, PAD, y + Math.min(row.height, 26) / 2);
+		}
+	});
+	const inside = part(head, 0, rows) + part(0, rowsTop, names);
+	return { width: width + head, height, inside };
 }

@@ -4,6 +4,7 @@
  * letter widths.
  */
 import { allCauses, parseColor, readPalette } from "../core/colors";
+import { HATCHES } from "../parts/vector";
 
 type Rgb = [number, number, number];
 
@@ -17,8 +18,6 @@ function mixed(back: Rgb, front: Rgb, part: number): Rgb {
 function written(color: Rgb): string {
 	return `rgb(${color.join(" ")})`;
 }
-
-const hatches = new WeakMap<CanvasPattern, { front: string; ground: string }>();
 
 /* Diagonal lines, 45 degrees, on a paler ground. */
 function hatch(front: string, ground: string, scale: number): CanvasPattern | null {
@@ -39,13 +38,8 @@ function hatch(front: string, ground: string, scale: number): CanvasPattern | nu
 	}
 	context.stroke();
 	const pattern = context.createPattern(canvas, "repeat");
-	if (pattern) hatches.set(pattern, { front, ground });
+	if (pattern) HATCHES.set(pattern, { front, ground });
 	return pattern;
-}
-
-/* Of what colours a hatch is. */
-export function hatchOf(pattern: CanvasPattern): { front: string; ground: string } {
-	return hatches.get(pattern) ?? { front: "none", ground: "none" };
 }
 
 export class Theme {

@@ -6,7 +6,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { COLORS, readPalette } from "../../core/colors";
 import { formatNs, formatPercent } from "../../core/format";
 import { plural } from "../../core/words";
+import { SavePicture } from "../../parts/picture";
 import { beginDrawing, tokenOf, useTheme, useWidth } from "../../parts/surface";
+import { drawnBy } from "../../parts/vector";
 import { clipFrame, colorOf, foundIn, type Frame, hitsOf, pathOf, shortFrame } from "./flame-model";
 import "./flame.css";
 
@@ -176,15 +178,25 @@ export function Flame({ root, search, hit = 0 }: { root: Frame; search: string; 
 		<div class="flame" ref={place}>
 			<p class="flame-hint" aria-live="polite">
 				{active ? tell(active, root) : told}
-				{zoom !== root ? (
-					<button
-						type="button"
-						class="button"
-						onClick={() => setZoom(root)}
-					>
-						Show all
-					</button>
-				) : null}
+				<span class="flame-tools">
+					{zoom !== root ? (
+						<button
+							type="button"
+							class="button"
+							onClick={() => setZoom(root)}
+						>
+							Show all
+						</button>
+					) : null}
+					<SavePicture
+						of={() =>
+							drawnBy(width, height, (context) =>
+								draw(context, shown, search, null),
+							)
+						}
+						name="flame graph"
+					/>
+				</span>
 			</p>
 			<canvas
 				ref={canvas}

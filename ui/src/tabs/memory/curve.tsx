@@ -17,7 +17,6 @@ import {
 	readCurve,
 	readPixels,
 	type Span,
-	spanAfter,
 } from "./model";
 import { MemoryPlot } from "./plot";
 
@@ -124,13 +123,12 @@ export function CurveOf({ peak }: { peak: Peak }) {
 
 	const limit = (peak.percent ?? 0) >= NEAR_PERCENT ? peak.memory : null;
 
-	const keys = (event: KeyboardEvent) => {
-		const all = { from: whole?.at[0] ?? 0, to: whole?.at.at(-1) ?? 0 };
-		const next = spanAfter(event.key, window ?? all, all);
-		if (next === undefined) return;
-		event.preventDefault();
-		event.stopPropagation();
-		zoom(next);
+	const all = { from: whole?.at[0] ?? 0, to: (whole?.at.at(-1) ?? 0) + 1 };
+	const go = (next: Span) => zoom(next.from <= all.from && next.to >= all.to ? null : next);
+	const showPeak = () => {
+		const part = (all.to - all.from) / 10;
+		const at = peak.at_ns ?? all.from;
+		go({ from: Math.max(all.from, at - part), to: Math.min(all.to, at + part) });
 	};
 
 	useEffect(() => zoom(null), [peak]);
@@ -174,8 +172,8 @@ export function CurveOf({ peak }: { peak: Peak }) {
 						</>
 					) : (
 						<span class="soft">
-							Drag over the curve to zoom, or use the
-							arrow keys.
+							Drag over the curve to zoom, Shift+drag to
+							pan. W A S D work, too; P shows the peak.
 						</span>
 					)}
 				</span>
@@ -185,9 +183,10 @@ export function CurveOf({ peak }: { peak: Peak }) {
 					curve={curve}
 					steps={steps}
 					limit={limit}
-					zoom={(from, to) => zoom({ from, to })}
-					all={() => zoom(null)}
-					onKeyDown={keys}
+					window={window ?? all}
+					whole={all}
+					zoom={go}
+					peak={showPeak}
 					label={`${peak.device}: ${sentence(peak)}`}
 				/>
 			) : (

@@ -44,7 +44,7 @@ export function readPeaks(table: TableDocument): Peak[] {
 	return peaks.sort((a, b) => cpu(a) - cpu(b) || b.allocated - a.allocated);
 }
 
-/* Columns as uPlot wants them: moments in seconds, then bytes. */
+/* Columns: moments, then bytes. */
 export interface Curve {
 	at: number[]; /* ns from the beginning of the file */
 	low: (number | null)[];
@@ -82,28 +82,6 @@ export function deviceNumber(device: string): number | null {
 export interface Span {
 	from: number;
 	to: number;
-}
-
-/* Where a key leads: in, out, left, right by a third; null: all of it; undefined: no key. */
-export function spanAfter(key: string, now: Span, whole: Span): Span | null | undefined {
-	const third = (now.to - now.from) / 3;
-	const moves: Record<string, [number, number]> = {
-		"+": [third, -third],
-		ArrowUp: [third, -third],
-		"-": [-third, third],
-		ArrowDown: [-third, third],
-		ArrowLeft: [-third, -third],
-		ArrowRight: [third, third],
-	};
-	const move = moves[key];
-	if (key === "Home") return null;
-	if (!move) return undefined;
-	const [from, to] = [now.from + move[0], now.to + move[1]];
-	if (from <= whole.from && to >= whole.to) return null;
-	if (to - from < 1) return now;
-	/* at an end the window stays as long as it is */
-	const shift = Math.max(0, whole.from - from) - Math.max(0, to - whole.to);
-	return { from: Math.max(whole.from, from + shift), to: Math.min(whole.to, to + shift) };
 }
 
 const CURVE_MAGIC = 0x31435353;

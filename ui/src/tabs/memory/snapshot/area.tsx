@@ -8,10 +8,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useOpened } from "../../../core/context";
 import { formatBytes, formatCount, formatNs, formatPercent } from "../../../core/format";
 import { Failed, Loading } from "../../../parts/state";
-import { useTheme, useWidth } from "../../../parts/surface";
+import { SavePicture } from "../../../parts/picture";
+import { beginDrawing, useTheme, useWidth } from "../../../parts/surface";
+import { drawnBy } from "../../../parts/vector";
 import { BandCard } from "./band-card";
 import { type Bands, mostBands, readBands, REST_LOOK, type Under, underAt } from "./bands";
-import { bytesAt, draw, drawPointed, LEFT, type Mark, matches, seriesAt } from "./drawing";
+import { bytesAt, draw, drawPointed, HEIGHT, LEFT, type Mark, matches, seriesAt } from "./drawing";
 import { ShortStack, useStack } from "./frames";
 import { type Jump, type Point, useGestures } from "./gestures";
 import {
@@ -278,6 +280,14 @@ function bandAt({ area, bands }: Drawn, at: Point | null, width: number): number
 	return under?.what === "band" ? under.band : null;
 }
 
+/* What a drag chooses. */
+export function Selected({ pixels }: { pixels: [number, number] | null }) {
+	if (!pixels) return null;
+	const left = LEFT + Math.min(...pixels);
+	const width = Math.abs(pixels[1] - pixels[0]);
+	return <div class="area-select" style={{ left: `${left}px`, width: `${width}px` }} />;
+}
+
 export function AreaPlot(props: Props) {
 	const [place, full] = useWidth<HTMLDivElement>();
 	const canvas = useRef<HTMLCanvasElement>(null);
@@ -301,8 +311,9 @@ export function AreaPlot(props: Props) {
 	const band = bandAt(drawn, hover, width);
 
 	useEffect(() => {
-		if (canvas.current && area && full > LEFT)
-			draw(canvas.current, props, { area, bands }, full);
+		if (!canvas.current || !area || full <= LEFT) return;
+		const context = beginDrawing(canvas.current, full, HEIGHT);
+		if (context) draw(context, props, { area, bands }, full);
 	}, [area, bands, full, theme, props.search, props.marks, props.window]);
 	useEffect(() => {
 		if (above.current && area && bands && full > LEFT)
@@ -324,22 +335,24 @@ export function AreaPlot(props: Props) {
 				// biome-ignore lint/a11y/noAriaHiddenOnFocusable: it has no tabindex
 				<canvas ref={above} class="area-above" aria-hidden="true" />
 			) : null}
-			{select ? (
-				<div
-					class="area-select"
-					style={{
-						left: `${LEFT + Math.min(...select)}px`,
-						width: `${Math.abs(select[1] - select[0])}px`,
-					}}
-				/>
-			) : null}
+			<Selected pixels={select} />
 			{area && hover !== null ? (
 				<Tip drawn={drawn} area={area} at={hover} width={width} plot={props} />
 			) : null}
 			<Legend area={area} bands={bands} props={props} />
 			<p class="soft area-hint">
 				{hintOf(props)}
-				{area && isBeyond(area) ? BEYOND : ""}
+				{area && isBeyond(area) ? BEYOND : ""}{" "}
+				{area ? (
+					<SavePicture
+						of={() =>
+							drawnBy(full, HEIGHT, (context) =>
+								draw(context, props, { area, bands }, full),
+							)
+						}
+						name={props.label}
+					/>
+				) : null}
 			</p>
 		</div>
 	);

@@ -4,6 +4,7 @@
  * marks, axes.
  */
 import { formatBytes, formatCount, formatNs } from "../../../core/format";
+import { tickStep } from "../../../parts/bars";
 import { beginDrawing, tokenOf } from "../../../parts/surface";
 import { type Bands, drawBands, drawOutline, type Plane } from "./bands";
 import {
@@ -19,9 +20,9 @@ import {
 
 export const HEIGHT = 280;
 export const LEFT = 64;
-const BOTTOM = 22;
+export const BOTTOM = 22;
 /* Room above the most that is drawn. */
-const ROOM = 1.05;
+export const ROOM = 1.05;
 
 export interface Mark {
 	event: number;
@@ -92,9 +93,9 @@ function drawReserved(
 	context.setLineDash([]);
 }
 
-function drawAxes(
+export function drawAxes(
 	context: CanvasRenderingContext2D,
-	props: Look,
+	props: Pick<Look, "axis" | "window">,
 	width: number,
 	most: number,
 	top: (bytes: number) => number,
@@ -104,13 +105,13 @@ function drawAxes(
 	context.strokeStyle = tokenOf("--line");
 	context.textAlign = "right";
 	context.textBaseline = "middle";
-	for (let i = 0; i <= 4; i++) {
-		const y = Math.round(top((most * i) / 4)) + 0.5;
+	for (let bytes = 0; bytes <= most; bytes += tickStep(most)) {
+		const y = Math.round(top(bytes)) + 0.5;
 		context.beginPath();
 		context.moveTo(LEFT, y);
 		context.lineTo(LEFT + width, y);
 		context.stroke();
-		context.fillText(formatBytes((most * i) / 4), LEFT - 6, Math.max(7, y));
+		context.fillText(formatBytes(bytes), LEFT - 6, Math.max(7, y));
 	}
 	context.textBaseline = "alphabetic";
 	const { from, to } = props.window;
@@ -160,13 +161,11 @@ function planeOf(context: CanvasRenderingContext2D, area: Area, width: number): 
 
 /* `bands`: null where it is stacked by holder. */
 export function draw(
-	canvas: HTMLCanvasElement,
+	context: CanvasRenderingContext2D,
 	props: Look,
 	{ area, bands }: { area: Area; bands: Bands | null },
 	full: number,
 ): void {
-	const context = beginDrawing(canvas, full, HEIGHT);
-	if (!context) return;
 	const width = full - LEFT;
 	const plane = planeOf(context, area, width);
 	drawAxes(context, props, width, mostOf(area), plane.top);

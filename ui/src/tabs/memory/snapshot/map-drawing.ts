@@ -3,7 +3,7 @@
  * map-drawing.ts - draws segments, blocks and marks on a canvas, and finds the block at a point.
  */
 import type { Block, BlocksAnswer, Segment } from "../../../core/types";
-import { beginDrawing, tokenOf } from "../../../parts/surface";
+import { tokenOf } from "../../../parts/surface";
 import type { Marked } from "./chosen";
 import { LEFT, type Layout, PITCH, ROW, type Spot } from "./map-layout";
 import { categoryToken } from "./model";
@@ -148,9 +148,9 @@ class Painter {
 	}
 }
 
-export function drawMap(canvas: HTMLCanvasElement, scene: Scene): void {
-	const context = beginDrawing(canvas, scene.width, scene.height);
-	if (context) new Painter(context, scene).paint();
+export function drawMap(context: CanvasRenderingContext2D, scene: Scene): void {
+	context.textBaseline = "alphabetic";
+	new Painter(context, scene).paint();
 }
 
 /* A block too narrow to hit counts as hit from this number of pixels away. */

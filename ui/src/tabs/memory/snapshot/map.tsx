@@ -10,7 +10,9 @@ import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatPercent } from "../../../core/format";
 import { store } from "../../../core/store";
 import { Failed, Loading } from "../../../parts/state";
-import { useTheme, useWidth } from "../../../parts/surface";
+import { SavePicture } from "../../../parts/picture";
+import { beginDrawing, useTheme, useWidth } from "../../../parts/surface";
+import { drawnBy } from "../../../parts/vector";
 import { Swatch } from "./area";
 import type { Marked } from "./chosen";
 import { ShortStack, useStack } from "./frames";
@@ -58,7 +60,9 @@ function useCanvas(blocks: BlocksAnswer, plot: Props) {
 	const scene: Scene = { blocks, layout, marked, cursor, scroll, width, height };
 
 	useEffect(() => {
-		if (canvas.current && width > LEFT) drawMap(canvas.current, scene);
+		if (!canvas.current || width <= LEFT) return;
+		const context = beginDrawing(canvas.current, width, height);
+		if (context) drawMap(context, scene);
 	}, [blocks, layout, marked, cursor, width, height, scroll, theme]);
 	const show = (segment: number) => {
 		const box = place.current;
@@ -178,7 +182,15 @@ function LoadedMap({ blocks, plot }: { blocks: BlocksAnswer; plot: Props }) {
 					blockWords(segment, block)
 				) : (
 					<span class="soft">{sumWords(blocks, plot.marked)}</span>
-				)}
+				)}{" "}
+				<SavePicture
+					of={() =>
+						drawnBy(scene.width, height, (context) =>
+							drawMap(context, { ...scene, cursor: null }),
+						)
+					}
+					name="map of blocks"
+				/>
 			</p>
 		</>
 	);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vector.ts - a context that writes SVG where a canvas has pixels: as much of it as the drawing of
- * the timeline uses.
+ * vector.ts - a context that writes SVG where a canvas has pixels: as much of it as the drawing
+ * code of the page uses.
  */
-import { hatchOf } from "../theme";
+import type { Drawn } from "./picture";
+
+/* Of what colours a hatch is. */
+export const HATCHES = new WeakMap<CanvasPattern, { front: string; ground: string }>();
 
 type Style = string | CanvasPattern;
 
@@ -14,6 +17,7 @@ interface State {
 	globalAlpha: number;
 	font: string;
 	textAlign: string;
+	textBaseline: string;
 	groups: number; /* that are open */
 }
 
@@ -27,13 +31,15 @@ function short(...values: number[]): string {
 	return values.map((value) => String(Math.round(value * 100) / 100)).join(" ");
 }
 
-export class VectorContext {
+class VectorContext {
 	fillStyle: Style = "";
 	strokeStyle = "";
 	lineWidth = 1;
 	globalAlpha = 1;
 	font = "";
 	textAlign = "left";
+	textBaseline = "middle";
+	private ruler: CanvasRenderingContext2D | null = null;
 	private groups = 0;
 	private saved: State[] = [];
 	private parts: string[] = [];
@@ -65,7 +71,7 @@ export class VectorContext {
 		if (typeof style === "string") return style;
 		let id = this.patterns.get(style);
 		if (id) return `url(#${id})`;
-		const { front, ground } = hatchOf(style);
+		const { front, ground } = HATCHES.get(style) ?? { front: "none", ground: "none" };
 		id = `hatch${this.patterns.size}`;
 		this.patterns.set(style, id);
 		this.add(
@@ -96,15 +102,24 @@ export class VectorContext {
 	fillText(text: string, x: number, y: number): void {
 		const [, weight = "", size = "11", family = ""] =
 			/^(?:(\d+) )?(\d+)px (.*)$/.exec(this.font) ?? [];
-		/* the middle of the letters stands at y, whatever draws it */
-		const base = short(x, y + 0.35 * Number(size)).split(" ");
+		/* the same whatever draws it: not all know where the middle of letters is */
+		const below = this.textBaseline === "middle" ? 0.35 * Number(size) : 0;
+		const base = short(x, y + below).split(" ");
+		const anchor = { center: "middle", right: "end" }[this.textAlign];
 		this.add(
 			`<text x="${base[0]}" y="${base[1]}"${this.filled()} font-size="${size}"` +
 				` font-family="${escaped(family)}"` +
 				(weight ? ` font-weight="${weight}"` : "") +
-				(this.textAlign === "center" ? ' text-anchor="middle"' : "") +
+				(anchor ? ` text-anchor="${anchor}"` : "") +
 				`>${escaped(text)}</text>`,
 		);
+	}
+
+	measureText(text: string): { width: number } {
+		this.ruler ??= document.createElement("canvas").getContext("2d");
+		if (!this.ruler) return { width: 0 };
+		this.ruler.font = this.font;
+		return this.ruler.measureText(text);
 	}
 
 	beginPath(): void {
@@ -165,9 +180,10 @@ export class VectorContext {
 	}
 
 	save(): void {
-		const { fillStyle, strokeStyle, lineWidth, globalAlpha, font, textAlign, groups } = this;
-		const kept = { fillStyle, strokeStyle, lineWidth, globalAlpha, font, textAlign, groups };
-		this.saved.push(kept);
+		const { fillStyle, strokeStyle, lineWidth, globalAlpha, groups } = this;
+		const { font, textAlign, textBaseline } = this;
+		const letters = { font, textAlign, textBaseline };
+		this.saved.push({ fillStyle, strokeStyle, lineWidth, globalAlpha, groups, ...letters });
 	}
 
 	restore(): void {
@@ -192,4 +208,15 @@ export class VectorContext {
 				`image-rendering="pixelated" href="${part.toDataURL()}"/>`,
 		);
 	}
+}
+
+/* What a drawing draws, as elements of SVG. */
+export function drawnBy(
+	width: number,
+	height: number,
+	draw: (context: CanvasRenderingContext2D) => void,
+): Drawn {
+	const context = new VectorContext();
+	draw(context as unknown as CanvasRenderingContext2D);
+	return { width, height, inside: context.text() };
 }
