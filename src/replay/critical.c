@@ -5,6 +5,9 @@
  */
 #include "replay/critical.h"
 
+/* A launch reaches its stream in microseconds; what starts so much later was held by something. */
+#define LATE_NS 1000000
+
 static const char *const critical_names[] = {
 	[SS_CRITICAL_COMPUTE] = "compute",
 	[SS_CRITICAL_COMM] = "communication",
@@ -158,6 +161,12 @@ static bool walk_one_back(struct critical_walk *walk)
 		return false;
 	walk_back_to(walk, edge_ns, SS_CRITICAL_UNEXPLAINED);
 	from_ns = edge_ns - edge.lag_ns;
+	/* what held the work is not recorded */
+	if (edge.kind == SS_EDGE_LAUNCH && edge.lag_ns > LATE_NS)
+		walk_back_to(walk,
+			     from_ns + (edge.from_start ? ss_replay_own(replay, first + edge.from)
+							: 0),
+			     SS_CRITICAL_UNEXPLAINED);
 	walk_back_to(walk, from_ns, part_of_edge[edge.kind]);
 	walk->task = edge.from;
 	return walk->now_ns > walk->until_ns && !walk->failed;

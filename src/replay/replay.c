@@ -143,18 +143,8 @@ static int64_t collective_start(const struct ss_replay *replay, uint32_t index)
 static void replay_run_all(struct ss_replay *replay)
 {
 	ss_moments_clear(&replay->starts);
-	for (uint32_t i = 0; i < replay->rank_count; i++) {
-		const struct ss_packed *graph = &replay->ranks[i];
-
-		/* not all work before the first step need be recorded */
-		replay->reach[i] = (struct ss_replay_reach){
-			.from_ns = INT64_MAX,
-			.to_ns = INT64_MIN,
-			.before_ns = graph->step_count
-					     ? graph->steps[0].start_ns + replay->offset_ns[i]
-					     : INT64_MIN,
-		};
-	}
+	for (uint32_t i = 0; i < replay->rank_count; i++)
+		replay->reach[i] = (struct ss_replay_reach){ INT64_MAX, INT64_MIN, INT64_MIN };
 	for (uint32_t i = 0; i < replay->stretch_count; i++) {
 		const struct ss_replay_stretch *stretch = &replay->order[i];
 

@@ -210,7 +210,8 @@ static void stage_copy_call(const struct streams *streams, uint32_t launch, int6
 
 /*
  * How a start follows from its launch. Mostly from the start of the call; a call that takes
- * long (a graph, a kernel that is loaded first) gives its work to the device at its end.
+ * long (a graph, a kernel that is loaded first) gives its work to the device at its end, also if
+ * the stream became free while it took.
  * What ran on a stream before its first work is not recorded: that starts as late as it did.
  */
 static struct ss_edge make_launch_edge(const struct streams *streams, uint32_t launch,
@@ -221,12 +222,15 @@ static struct ss_edge make_launch_edge(const struct streams *streams, uint32_t l
 	struct ss_edge edge = { .from = launch, .kind = SS_EDGE_LAUNCH, .from_start = true };
 
 	edge.lag_ns = streams->latency_ns;
-	if (since_work_ns <= since_ns)
-		return edge;
-	if (since_ns > limit_ns && since_end_ns > -limit_ns && since_end_ns <= limit_ns) {
+	if (since_work_ns > limit_ns && since_ns > limit_ns && since_end_ns > -limit_ns &&
+	    since_end_ns <= limit_ns) {
 		edge.from_start = false;
 		edge.lag_ns = since_end_ns;
-	} else if (since_ns <= limit_ns || since_work_ns == INT64_MAX) {
+		return edge;
+	}
+	if (since_work_ns <= since_ns)
+		return edge;
+	if (since_ns <= limit_ns || since_work_ns == INT64_MAX) {
 		edge.lag_ns = since_ns;
 	} else if (since_end_ns < 0 && call->kind == SS_TASK_CALL) {
 		stage_copy_call(streams, launch, start_ns);
@@ -236,18 +240,7 @@ static struct ss_edge make_launch_edge(const struct streams *streams, uint32_t l
 	return edge;
 }
 
-/* Whether the first step begins with this work: before it the device did what is not recorded. */
-static bool begins_steps(const struct ss_build *build, int64_t start_ns)
-{
-	const struct ss_graph *graph = build->graph;
-
-	return graph->step_count && graph->steps[0].start_ns == start_ns;
-}
-
-/*
- * Adds the edges from the launch and from the work before, with the lags that explain the start.
- * Without any, work starts when it did.
- */
+/* Adds the edges from the launch and from the work before, with the lags that explain the start. */
 static void add_device_edges(const struct streams *streams, uint32_t row, uint32_t before)
 {
 	struct ss_build *build = streams->build;
@@ -262,8 +255,7 @@ static void add_device_edges(const struct streams *streams, uint32_t row, uint32
 		since_launch_ns = start_ns - tasks[launch].start_ns;
 	if (before != SS_NO_TASK)
 		since_work_ns = start_ns - ss_task_end(&tasks[before]);
-	if (launch != SS_NO_TASK && (before != SS_NO_TASK || since_launch_ns <= limit_ns ||
-				     !begins_steps(build, start_ns))) {
+	if (launch != SS_NO_TASK) {
 		struct ss_edge edge = make_launch_edge(streams, launch, start_ns, since_work_ns,
 						       limit_ns);
 

@@ -127,10 +127,6 @@ static const struct replay_case cases[] = {
 	{ "the first work of a stream follows the end of a call that loads it",
 	  "note ProfilerStep#1 1 0 +600; call cudaLaunchKernel 1 10 +500 #1; kernel k 7 511 +89 #1",
 	  "cudaLaunchKernel", 600, 100, 0 },
-	{ "work that waits for what is not recorded does not start earlier",
-	  "note ProfilerStep#1 1 0 +100; note enumerate(DataLoader)#_Iter.__next__ 1 10 +60;"
-	  "call cudaLaunchKernel 1 80 +5 #1; kernel k 7 5000 +500 #1",
-	  "enumerate(DataLoader)#_Iter.__next__", 500, 500, 0 },
 	/* only the last step ends earlier */
 	{ "workers that are too few: a faster loop waits for them", BATCHES("600", "600"),
 	  "cudaMalloc", 1000, 925, 0 },

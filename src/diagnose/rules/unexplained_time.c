@@ -25,13 +25,17 @@
 #define SITE_SHARE 10
 
 /* Figures that `judge` reads; the account reads the first (ss_rule.claims_rest). */
-enum { REST_NS, LOADING_SUM_NS, QUEUED_NS, UNSEEN_NS, CALLS_NS, BLIND, LINES, FIGURES };
+enum { REST_NS, LOADING_SUM_NS, QUEUED_NS, EARLY_NS, UNSEEN_NS, CALLS_NS, BLIND, LINES, FIGURES };
 
 static const char loading_fix[] = "# first launches load their kernels: start recording later\n"
 				  "schedule = torch.profiler.schedule(wait=1, warmup=3, active=3)";
 
 static const char queued_fix[] = "nvidia-smi   # is another process on this GPU? rocm-smi on AMD\n"
 				 "# record that process as well, or give the job GPUs of its own";
+
+static const char early_fix[] =
+	"# the recording begins while the GPU is busy: let some steps pass first\n"
+	"schedule = torch.profiler.schedule(wait=1, warmup=3, active=3)";
 
 static const char calls_fix[] =
 	"# the file does not show what the call waits for: another process, the\n"
@@ -137,40 +141,54 @@ static void rest_add_unclaimed(struct unexplained_rest *rest, uint32_t track,
 
 /* --- with a device -------------------------------------------------------------------- */
 
-/* Whether a claim covers the gap as a whole; gaps come in the order of time. */
-static bool rest_is_released(struct unexplained_rest *rest, const struct ss_idle_gap *gap)
+/* Whether a claim covers the stretch as a whole; they come in the order of time. */
+static bool rest_is_released(struct unexplained_rest *rest, struct ss_interval stretch)
 {
 	const struct ss_cover *taken = &rest->taken;
 
 	while (rest->taken_at < taken->count &&
-	       taken->items[rest->taken_at].end_ns <= gap->start_ns)
+	       taken->items[rest->taken_at].end_ns <= stretch.start_ns)
 		rest->taken_at++;
 	return rest->taken_at < taken->count &&
-	       taken->items[rest->taken_at].start_ns <= gap->start_ns &&
-	       taken->items[rest->taken_at].end_ns >= gap->end_ns;
+	       taken->items[rest->taken_at].start_ns <= stretch.start_ns &&
+	       taken->items[rest->taken_at].end_ns >= stretch.end_ns;
+}
+
+/* Work was launched, and nothing ran; at the start of its stream, what was launched before did. */
+static void rest_add_queued(struct unexplained_rest *rest, uint32_t next,
+			    struct ss_interval stretch)
+{
+	const struct ss_trace *trace = rest->trace;
+	bool is_early = next == trace->tracks[trace->slices.track[next]].first_row;
+	int64_t ns = stretch.end_ns - stretch.start_ns;
+
+	if (ns <= LATENCY_NS || (!is_early && rest_is_released(rest, stretch)))
+		return;
+	ss_ns_add(&rest->sums[is_early ? EARLY_NS : QUEUED_NS], ns);
+	ss_ns_add(&rest->sums[REST_NS], ns);
 }
 
 /* Adds an idle gap of the device, as far as nobody claims it. */
 static void rest_add_gap(struct unexplained_rest *rest, const struct ss_idle_gap *gap)
 {
 	const struct ss_slices *slices = &rest->trace->slices;
-	struct ss_interval stretch = { gap->start_ns, gap->end_ns };
+	struct ss_interval stretch = { gap->start_ns, gap->end_ns }, queued = stretch;
 	uint32_t launch = gap->next == SS_NO_ROW ? SS_NO_ROW : ss_slice_launch(slices, gap->next);
 	uint32_t track = rest->context->graph->main;
 
 	if (launch >= rest->trace->device_from)
 		launch = SS_NO_ROW;
-	if (launch != SS_NO_ROW && ss_slice_end(slices, launch) <= gap->start_ns) {
-		/* launched in time, and nothing ran */
-		int64_t ns = gap->end_ns - gap->start_ns;
-
-		if (ns > LATENCY_NS && !rest_is_released(rest, gap)) {
-			ss_ns_add(&rest->sums[QUEUED_NS], ns);
-			ss_ns_add(&rest->sums[REST_NS], ns);
-		}
-		return;
+	if (launch != SS_NO_ROW) {
+		track = slices->track[launch];
+		if (ss_slice_end(slices, launch) > queued.start_ns)
+			queued.start_ns = ss_slice_end(slices, launch);
+		if (queued.start_ns == stretch.start_ns ||
+		    queued.end_ns - queued.start_ns > LATENCY_NS)
+			stretch.end_ns = queued.start_ns;
 	}
-	rest_add_unclaimed(rest, launch == SS_NO_ROW ? track : slices->track[launch], stretch);
+	rest_add_unclaimed(rest, track, stretch);
+	if (stretch.end_ns < gap->end_ns)
+		rest_add_queued(rest, gap->next, queued);
 }
 
 static enum ss_status rest_add_gaps(struct unexplained_rest *rest, struct ss_error *err)
@@ -289,6 +307,7 @@ static void rest_report(struct unexplained_rest *rest)
 	struct ss_rule_context *context = rest->context;
 	struct ss_fact loading = { rest->sums[LOADING_SUM_NS], (double)rest->loads, SS_NO_ROW };
 	struct ss_fact queued = { rest->sums[QUEUED_NS], 0, SS_NO_ROW };
+	struct ss_fact early = { rest->sums[EARLY_NS], 0, SS_NO_ROW };
 	struct ss_fact unseen = { rest->sums[UNSEEN_NS], 0, SS_NO_ROW };
 	int64_t least_ns = rest->sums[REST_NS] / SITE_SHARE;
 
@@ -303,6 +322,12 @@ static void rest_report(struct unexplained_rest *rest)
 			context, queued,
 			"the GPU runs nothing for {time} per step although work is queued; the "
 			"file does not show why: another process may use the GPU");
+	if (early.weight_ns > 0 && early.weight_ns >= least_ns)
+		ss_rule_add_evidence(
+			context, early,
+			"the first work of a stream starts {time} per step after its launch, and "
+			"nothing in the file runs before it: probably what was launched before "
+			"the recording");
 	if (unseen.weight_ns > 0 && unseen.weight_ns >= least_ns)
 		ss_rule_add_evidence(
 			context, unseen,
@@ -371,6 +396,8 @@ static const char *rest_title(const double *sums, bool on_device)
 			       : "Several places of the step take more than is normal";
 	if (2 * sums[QUEUED_NS] >= sums[REST_NS])
 		return "The GPU is idle although work is queued";
+	if (2 * sums[EARLY_NS] >= sums[REST_NS])
+		return "The first recorded work waits, probably for what was launched before";
 	if (2 * sums[LOADING_SUM_NS] >= sums[REST_NS])
 		return "The GPU is idle while kernels are loaded for the first time";
 	if (2 * sums[CALLS_NS] >= sums[REST_NS])
@@ -386,6 +413,8 @@ static const char *rest_fix(const double *sums, bool has_lines)
 		return blind_fix;
 	if (2 * sums[QUEUED_NS] >= sums[REST_NS])
 		return queued_fix;
+	if (2 * sums[EARLY_NS] >= sums[REST_NS])
+		return early_fix;
 	if (2 * sums[LOADING_SUM_NS] >= sums[REST_NS])
 		return loading_fix;
 	if (2 * sums[CALLS_NS] >= sums[REST_NS])

@@ -4,8 +4,7 @@
  *
  * A host step is a range on a CPU thread. The device works behind the CPU, so a
  * step ends when the last device event that was launched inside of it ends, and
- * begins where the one before ended. Effective steps never overlap. The first begins
- * where work that was launched before the recording ended.
+ * begins where the one before ended. Effective steps never overlap.
  *
  * Ranges are looked for in a fixed order: ProfilerStep, then repeated step
  * annotations, then optimizer steps, then ranges of any name that repeat (ranges.c),
@@ -21,13 +20,6 @@
 
 /* The last step is cut when it has less than this share of its neighbour's device events. */
 #define LAST_STEP_SHARE 0.8
-
-/*
- * Work that starts so long after its launch waits for other work of its stream; and how much of the
- * wait recorded work may take, so that the rest is not recorded.
- */
-#define QUEUED_MIN_NS 1000000
-#define OTHER_WORK_PARTS 10
 
 struct step_ranges {
 	struct ss_step *items;
@@ -232,72 +224,11 @@ static int64_t end_before(struct ss_trace *trace, struct step_ranges *ranges, in
 	return latest;
 }
 
-/* The first row of the stream that works longest. */
-static uint32_t first_of_busiest(const struct ss_trace *trace)
-{
-	const struct ss_slices *slices = &trace->slices;
-	uint32_t first = SS_NO_ROW, busiest = SS_NO_ROW;
-	int64_t own_ns = 0, most_ns = -1;
-
-	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
-		if (!ss_kind_on_device(slices->kind[row]))
-			continue;
-		if (first == SS_NO_ROW || slices->track[row] != slices->track[first]) {
-			first = row;
-			own_ns = 0;
-		}
-		ss_ns_add(&own_ns, slices->dur_ns[row]);
-		if (own_ns > most_ns) {
-			most_ns = own_ns;
-			busiest = first;
-		}
-	}
-	return busiest;
-}
-
-/*
- * Until when work that was launched before the recording, and is not in it, kept the busiest
- * stream from its first recorded work. INT64_MIN: it did not, or other work explains the wait. A
- * launch hands its work over when it returns; a copy may hold its call until the stream is free,
- * but also until the driver has started, unless the device worked before.
- */
-static int64_t end_of_unrecorded(const struct ss_trace *trace, struct step_ranges *ranges)
-{
-	const struct ss_slices *slices = &trace->slices;
-	uint32_t first = first_of_busiest(trace);
-	uint32_t launch = first == SS_NO_ROW ? SS_NO_ROW : slices->link[first];
-	int64_t until, from, other_ns = 0;
-	bool is_held, has_worked = false;
-
-	if (launch == SS_NO_ROW || step_of_call(trace, ranges, launch) != &ranges->items[0])
-		return INT64_MIN;
-	until = slices->start_ns[first];
-	is_held = (ss_slice_flags(trace, launch) & SS_NAME_COPY_CALL) &&
-		  ss_slice_end(slices, launch) >= until;
-	from = is_held ? slices->start_ns[launch] : ss_slice_end(slices, launch);
-	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
-		int64_t start = slices->start_ns[row], end = ss_slice_end(slices, row);
-
-		if (!ss_kind_on_device(slices->kind[row]) || start >= until)
-			continue;
-		has_worked = true;
-		if (end > from)
-			ss_ns_add(&other_ns,
-				  (end < until ? end : until) - (start > from ? start : from));
-	}
-	if (until - from < QUEUED_MIN_NS || other_ns > (until - from) / OTHER_WORK_PARTS ||
-	    (is_held && !has_worked))
-		return INT64_MIN;
-	return until;
-}
-
 static void make_effective(struct ss_trace *trace, struct step_ranges *ranges)
 {
 	int64_t first = extend_ends(trace, ranges);
 	int64_t before = first == INT64_MAX ? INT64_MIN : end_before(trace, ranges, first);
-	int64_t unrecorded = end_of_unrecorded(trace, ranges);
 
-	before = before > unrecorded ? before : unrecorded;
 	for (uint32_t i = 0; i < ranges->count; i++) {
 		struct ss_step *step = &ranges->items[i];
 

@@ -34,25 +34,6 @@ static const struct {
 	{ "a launch that is not wholly inside of the range is not the step's",
 	  "note ProfilerStep#1 1 0 +10; call cudaLaunchKernel 1 9 +2 #1; kernel k 7 12 +20 #1",
 	  SS_STEPS_PROFILER, "0-10" },
-	{ "work that waits for what was launched before the recording",
-	  "note ProfilerStep#1 1 0 +10; call cudaLaunchKernel 1 2 +1 #1; kernel k 7 5003 +20 #1",
-	  SS_STEPS_PROFILER, "5003-5023" },
-	{ "a launch that loads its kernel first is no wait",
-	  "note ProfilerStep#1 1 0 +6000; call cudaLaunchKernel 1 2 +5000 #1; "
-	  "kernel k 7 5003 +20 #1",
-	  SS_STEPS_PROFILER, "0-6000" },
-	{ "recorded work explains a wait",
-	  "note ProfilerStep#1 1 0 +10; call cudaLaunchKernel 1 2 +1 #1; kernel k 7 5003 +4000 #1; "
-	  "call cudaLaunchKernel 1 1 +1 #2; kernel j 8 3 +3000 #2",
-	  SS_STEPS_PROFILER, "0-9003" },
-	{ "a copy that holds its call waits for unrecorded work if the device worked before",
-	  "note ProfilerStep#1 1 0 +5004; call cudaLaunchKernel 1 1 +1 #1; kernel k 8 3 +1 #1; "
-	  "call cudaMemcpyAsync 1 4 +5000 #2; copy Memcpy_HtoD 7 5003 +20 #2",
-	  SS_STEPS_PROFILER, "5003-5023" },
-	{ "a copy that holds its call may start the driver",
-	  "note ProfilerStep#1 1 0 +5004; call cudaMemcpyAsync 1 4 +5000 #2; "
-	  "copy Memcpy_HtoD 7 5003 +20 #2",
-	  SS_STEPS_PROFILER, "0-5023" },
 	{ "steps at the end without device events are dropped",
 	  "note ProfilerStep#1 1 0 +10; call cudaLaunchKernel 1 2 +1 #1; kernel k 7 3 +1 #1;"
 	  "note ProfilerStep#2 1 10 +10; note ProfilerStep#3 1 20 +10",
