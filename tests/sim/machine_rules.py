@@ -16,6 +16,8 @@ WAITS_ON, RECORDED_BY = "wait_on_stream", "wait_on_cuda_event_record_corr_id"
 DIRECTION = re.compile(r"Memcpy (HtoD|DtoH)")
 # Calls that block by their nature; ROCm has no rows for synchronization.
 WAIT_FOR_DEVICE = ("cudaDeviceSynchronize", "hipDeviceSynchronize", "cudaFree", "hipFree")
+# A call takes longer than this only to load its kernel, with this cause, or as the queue is full.
+LOADS, LOADED_NS = "first-launch", 100_000
 BLOCKING_COPIES = ("hipMemcpyWithStream",)
 PAGEABLE = re.compile(r"Memcpy (HtoD|DtoH) .*Pageable")
 
@@ -23,8 +25,8 @@ PAGEABLE = re.compile(r"Memcpy (HtoD|DtoH) .*Pageable")
 class Device:
     """The streams of a rank: their tasks and their waits, in the order of the calls."""
 
-    def __init__(self, trace):
-        self.trace = trace
+    def __init__(self, trace, loads):
+        self.trace, self.loads = trace, loads
         self.tasks, self.launches = collections.defaultdict(list), {}
         for row in trace.of(*DEVICE):
             if trace.call_of(row):
@@ -80,7 +82,9 @@ class Device:
     def reasons(self, stream, place, machine):
         """What a task waits for, {what: moment}, and whether all of it is recorded."""
         task, launch = self.tasks[stream][place], self.launches[stream][place]
-        reasons, known = {"launch": launch + machine[LATENCY]}, place > 0
+        call = self.trace.call_of(task)
+        loaded = self.loads and call["end"] - launch > LOADED_NS and task["cat"] == "kernel"
+        reasons, known = {"launch": call["end"] if loaded else launch + machine[LATENCY]}, place > 0
         after = 0
         if place:
             previous, after = self.tasks[stream][place - 1], self.launches[stream][place - 1]
@@ -172,11 +176,12 @@ def check_blocking(device, number, machine, report):
             check_return(call, max(moments, default=0), number, machine, report)
 
 
-def check_rank(trace, number, machine, report):
+def check_rank(trace, number, truth, report):
+    machine = truth["machine"]
     for row in trace.of(*DEVICE):
         if trace.call_of(row) is None:
             report.say("launches", f"rank {number}: a device row without a call", row)
-    device = Device(trace)
+    device = Device(trace, any(cause["name"] == LOADS for cause in truth["causes"]))
     check_starts(device, number, machine, report)
     check_queue(trace, number, machine, report)
     check_blocking(device, number, machine, report)

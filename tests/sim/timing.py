@@ -139,7 +139,7 @@ def check_preset(preset, stepscope):
             truth, ranks = load(pathlib.Path(folder))
         check_truth(preset, truth, ranks, report)
         for number, trace in enumerate(ranks):
-            machine_rules.check_rank(trace, number, truth["machine"], report)
+            machine_rules.check_rank(trace, number, truth, report)
         machine_rules.check_collectives(truth, ranks, report)
         check_steps(truth, ranks, report)
         check_clocks(stepscope, preset, truth, ranks, report)

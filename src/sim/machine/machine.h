@@ -8,7 +8,8 @@
  * wait; it resumes when it gets the end of the collective (run.c does both).
  *
  * All timing rules:
- *   - device work starts at the latest of: its call's start + launch_latency;
+ *   - device work starts at the latest of: its call's start + launch_latency (the
+ *     call's end if the kernel had to be loaded);
  *     the end of the work before it in its stream + kernel_gap (graph_gap within
  *     a graph launch); the end of what events its stream waits for + event_gap
  *     (an event covers the work before it in its stream, and what that stream

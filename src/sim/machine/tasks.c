@@ -146,18 +146,23 @@ static int64_t kernel_load_time(struct ss_sim_rank *rank, uint32_t kernel_index)
 	return ss_sim_host_time(rank, rank->plan->load_ns, kernel_index + 1);
 }
 
+/* What is loaded first reaches the device when the call returns. */
 static uint64_t kernel_launch(struct ss_sim_rank *rank, uint32_t kernel_index, uint32_t key)
 {
 	const struct ss_sim_kernel *kernel = &rank->program->kernels[kernel_index];
+	int64_t load_ns = kernel_load_time(rank, kernel_index);
+	uint64_t correlation =
+		ss_sim_call_device(rank,
+				   (struct ss_sim_call_note){ .name = kernel->call,
+							      .launches = true,
+							      .kernel = kernel,
+							      .kernel_index = kernel_index },
+				   ss_sim_host_time(rank, ss_sim_timing.launch, key) + load_ns,
+				   launch_queue_free_ns(rank));
 
-	return ss_sim_call_device(rank,
-				  (struct ss_sim_call_note){ .name = kernel->call,
-							     .launches = true,
-							     .kernel = kernel,
-							     .kernel_index = kernel_index },
-				  ss_sim_host_time(rank, ss_sim_timing.launch, key) +
-					  kernel_load_time(rank, kernel_index),
-				  launch_queue_free_ns(rank));
+	if (load_ns)
+		rank->call_start_ns = ss_sim_now(rank) - ss_sim_timing.launch_latency;
+	return correlation;
 }
 
 void ss_sim_run_kernel(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)

@@ -41,7 +41,7 @@ static const struct rule_case cases[] = {
 	  "autograd::engine::evaluate_function:AddmmBackward0 takes 4.00 ms of it per step (2 "
 	  "calls)\nit takes 4.00 ms per step" },
 	{ "a launch that loads its kernel is start-up", LOADS,
-	  "warning 1044.5 medium\naten::add takes 3.90 ms of it per step (1 call)\n"
+	  "warning 3900.0 medium\naten::add takes 3.90 ms of it per step (1 call)\n"
 	  "it takes 3.90 ms per step" },
 	{ "nothing", "[]", "" },
 };
