@@ -20,7 +20,7 @@ static const char *const names[SS_STEP_PARTS] = {
 	[SS_STEP_IDLE_BY(SS_IDLE_SYNC)] = "idle after host syncs",
 	[SS_STEP_IDLE_BY(SS_IDLE_LAUNCH)] = "idle while the host does other work",
 	[SS_STEP_IDLE_BY(SS_IDLE_LATENCY)] = "launch latency",
-	[SS_STEP_IDLE_BY(SS_IDLE_DEPENDENCY)] = "waiting for other streams",
+	[SS_STEP_IDLE_BY(SS_IDLE_DEPENDENCY)] = "waiting for other GPUs",
 	[SS_STEP_IDLE_BY(SS_IDLE_UNKNOWN)] = "idle without a recorded cause",
 };
 

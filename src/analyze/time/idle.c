@@ -16,47 +16,6 @@
 /* The clocks of host and device differ: a wait was seen to end 7.5 us before its work. */
 #define CLOCKS_NS 10000
 
-static const char *const idle_cause_names[] = {
-	[SS_IDLE_PROFILER] = "profiler",     [SS_IDLE_INPUT] = "input",
-	[SS_IDLE_ALLOCATOR] = "allocator",   [SS_IDLE_COMPILE] = "compile",
-	[SS_IDLE_GC] = "garbage collection", [SS_IDLE_SYNC] = "sync",
-	[SS_IDLE_LAUNCH] = "launch-bound",   [SS_IDLE_LATENCY] = "launch latency",
-	[SS_IDLE_DEPENDENCY] = "dependency", [SS_IDLE_UNKNOWN] = "unattributed",
-};
-
-const char *ss_idle_name(enum ss_idle_cause cause)
-{
-	return idle_cause_names[cause];
-}
-
-static const char *const idle_cause_abouts[] = {
-	[SS_IDLE_PROFILER] = "the profiler did its own work",
-	[SS_IDLE_INPUT] = "the host waited for the next batch or prepared it",
-	[SS_IDLE_ALLOCATOR] = "the host was in the GPU memory allocator",
-	[SS_IDLE_COMPILE] = "the host compiled code or looked up compiled code",
-	[SS_IDLE_GC] = "Python ran garbage collection",
-	[SS_IDLE_SYNC] = "the host waited for the GPU before it launched more work",
-	[SS_IDLE_LAUNCH] = "the host launched kernels more slowly than the GPU finished them",
-	[SS_IDLE_LATENCY] = "time from the launch to the start on the GPU",
-	[SS_IDLE_DEPENDENCY] = "the work waited for another stream or rank",
-	[SS_IDLE_UNKNOWN] = "the trace does not show why",
-};
-
-const char *ss_idle_about(enum ss_idle_cause cause)
-{
-	return idle_cause_abouts[cause];
-}
-
-enum ss_idle_cause ss_idle_gap_cause(const struct ss_gap *gap)
-{
-	enum ss_idle_cause best = SS_IDLE_UNKNOWN;
-
-	for (int i = 0; i < SS_IDLE_CAUSES; i++)
-		if (gap->cause_ns[i] > gap->cause_ns[best])
-			best = (enum ss_idle_cause)i;
-	return best;
-}
-
 uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row)
 {
 	return ss_outward_find(trace, row, SS_ROW_OP);
@@ -67,6 +26,7 @@ uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row)
 struct gap_search {
 	const struct ss_trace *trace;
 	struct ss_cover overhead;
+	int64_t device;    /* whose gaps these are */
 	uint32_t *related; /* per host row: it or the last one before that is_device_call() */
 	uint32_t *causes;  /* host rows that are a cause by their name; few */
 	uint32_t cause_count;
@@ -330,20 +290,71 @@ static void gap_claim_profiler(struct gap_search *search, uint32_t launch, int64
 		gap_claim(search, SS_IDLE_PROFILER, launch, start_ns, start_ns + own_ns);
 }
 
+/* Whether a stream of another device of the file worked between two moments. */
+static bool other_device_worked(const struct gap_search *search, int64_t from_ns, int64_t to_ns)
+{
+	const struct ss_trace *trace = search->trace;
+
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+		uint32_t after;
+
+		if (track->class != SS_TRACK_DEVICE || track->pid == search->device)
+			continue;
+		after = idle_row_after(trace, track, SS_NO_ROW, to_ns - 1);
+		if (after > track->first_row && ss_slice_end(&trace->slices, after - 1) > from_ns)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Queued work did not start though nothing ran on its device: it can only wait for another device.
+ * Without one in the file, what it waited for is not recorded: another process, a host function.
+ */
+static enum ss_idle_cause queued_cause(const struct gap_search *search, int64_t from_ns,
+				       int64_t to_ns)
+{
+	return other_device_worked(search, from_ns, to_ns) ? SS_IDLE_DEPENDENCY : SS_IDLE_UNKNOWN;
+}
+
 /*
  * The launch came in the gap, and its work began long after the call had returned: the host
  * was not late for that part. Often, work launched before the recording still runs.
  */
-static int64_t gap_wait_after_launch(struct ss_gap *gap, const struct ss_slices *slices,
-				     uint32_t launch)
+static int64_t gap_wait_after_launch(const struct gap_search *search, uint32_t launch)
 {
-	int64_t from_ns = ss_slice_end(slices, launch);
+	struct ss_gap *gap = search->gap;
+	int64_t from_ns = ss_slice_end(&search->trace->slices, launch);
 
 	if (gap->next == SS_NO_ROW || from_ns <= gap->start_ns ||
 	    gap->end_ns - from_ns < LATENCY_NS)
 		return 0;
-	ss_ns_add(&gap->cause_ns[SS_IDLE_DEPENDENCY], gap->end_ns - from_ns);
+	ss_ns_add(&gap->cause_ns[queued_cause(search, from_ns, gap->end_ns)],
+		  gap->end_ns - from_ns);
 	return gap->end_ns - from_ns;
+}
+
+/*
+ * The launch began before the gap. While a call that takes long is still running (it loads its
+ * kernel first, say), the host is what the device waits for.
+ */
+static void gap_explain_queued(const struct gap_search *search, uint32_t launch)
+{
+	struct ss_gap *gap = search->gap;
+	int64_t from_ns = ss_slice_end(&search->trace->slices, launch);
+
+	if (gap->end_ns - gap->start_ns < LATENCY_NS) {
+		gap->cause_ns[SS_IDLE_LATENCY] = gap->end_ns - gap->start_ns;
+		return;
+	}
+	if (from_ns < gap->start_ns)
+		from_ns = gap->start_ns;
+	if (from_ns > gap->end_ns || gap->end_ns - from_ns < LATENCY_NS)
+		from_ns = gap->end_ns;
+	gap->cause_ns[SS_IDLE_LAUNCH] = from_ns - gap->start_ns;
+	if (from_ns < gap->end_ns)
+		gap->cause_ns[queued_cause(search, from_ns, gap->end_ns)] = gap->end_ns - from_ns;
 }
 
 /* `last`: the work before the gap; if nothing follows the gap, its thread is looked at. */
@@ -364,8 +375,7 @@ static void gap_explain(struct gap_search *search, uint32_t last)
 		return;
 	}
 	if (gap->next != SS_NO_ROW && slices->start_ns[launch] <= gap->start_ns) {
-		gap->cause_ns[length_ns < LATENCY_NS ? SS_IDLE_LATENCY : SS_IDLE_DEPENDENCY] =
-			length_ns;
+		gap_explain_queued(search, launch);
 		return;
 	}
 	until_ns = gap->end_ns;
@@ -386,7 +396,7 @@ static void gap_explain(struct gap_search *search, uint32_t last)
 	for (int i = 0; i < SS_IDLE_CAUSES; i++)
 		ss_ns_subtract(&left_ns, gap->cause_ns[i]);
 	if (sync == SS_NO_ROW)
-		ss_ns_subtract(&left_ns, gap_wait_after_launch(gap, slices, launch));
+		ss_ns_subtract(&left_ns, gap_wait_after_launch(search, launch));
 	rest = sync == SS_NO_ROW ? SS_IDLE_LAUNCH : SS_IDLE_SYNC;
 	ss_ns_add(&gap->cause_ns[rest], left_ns);
 	gap->guilty[rest] = sync == SS_NO_ROW ? launch : sync;
@@ -472,6 +482,7 @@ static bool idle_walk_device(struct idle_walk *walk, int64_t device)
 	SS_SCRATCH(scratch, walk->idle->memory);
 	struct ss_merge merge;
 
+	walk->search.device = device;
 	walk->at = walk->search.overhead_at = 0;
 	walk->last = SS_NO_ROW;
 	if (!ss_merge_init(&merge, trace, device, &scratch))

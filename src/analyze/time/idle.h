@@ -13,16 +13,16 @@
 #include "trace/trace.h"
 
 enum ss_idle_cause {
-	SS_IDLE_PROFILER,   /* the profiler's own rows */
-	SS_IDLE_INPUT,      /* the DataLoader's __next__ */
-	SS_IDLE_ALLOCATOR,  /* cudaMalloc, cudaFree and their like */
-	SS_IDLE_COMPILE,    /* compiling, looking up compiled code */
-	SS_IDLE_GC,         /* Python's garbage collector */
-	SS_IDLE_SYNC,       /* the host waited for the device until it ran out of work */
-	SS_IDLE_LAUNCH,     /* the host did other things before it launched */
-	SS_IDLE_LATENCY,    /* launched in time; the gap is no longer than launch latency */
-	SS_IDLE_DEPENDENCY, /* launched in time; waited for an event or another stream */
-	SS_IDLE_UNKNOWN,    /* no evidence: the launch is not in the file, or nothing followed */
+	SS_IDLE_PROFILER,  /* the profiler's own rows */
+	SS_IDLE_INPUT,     /* the DataLoader's __next__ */
+	SS_IDLE_ALLOCATOR, /* cudaMalloc, cudaFree and their like */
+	SS_IDLE_COMPILE,   /* compiling, looking up compiled code */
+	SS_IDLE_GC,        /* Python's garbage collector */
+	SS_IDLE_SYNC,      /* the host waited for the device until it ran out of work */
+	SS_IDLE_LAUNCH,    /* the host did other things before it launched, or the call took long */
+	SS_IDLE_LATENCY,   /* launched in time; the gap is no longer than launch latency */
+	SS_IDLE_DEPENDENCY, /* launched in time; another device of the file worked meanwhile */
+	SS_IDLE_UNKNOWN,    /* no evidence: what it waited for, or its launch, is not recorded */
 	SS_IDLE_CAUSES,
 };
 

@@ -100,11 +100,13 @@ static void gap_add_cause_words(const struct gap_details *about, const struct ss
 		ss_text_add_string(out, "launch latency");
 		return;
 	case SS_IDLE_DEPENDENCY:
-		ss_text_add_string(out, "launched in time, but waited for other work");
+		ss_text_add_string(out, "launched in time, but waited for another GPU");
 		return;
 	case SS_IDLE_UNKNOWN:
 	case SS_IDLE_CAUSES:
-		ss_text_add_string(out, "the launch of the next kernel is not in the file");
+		ss_text_addf(out, "%s is not in the file",
+			     row == SS_NO_ROW ? "the launch of the next kernel"
+					      : "launched in time; what it waited for");
 		return;
 	}
 	gap_add_line(about, row, out);

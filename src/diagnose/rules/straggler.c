@@ -50,6 +50,7 @@ static const char *straggler_host_phrase(enum ss_idle_cause cause, bool on_host)
 		[SS_IDLE_GC] = "runs the garbage collector",
 		[SS_IDLE_ALLOCATOR] = "allocates memory",
 		[SS_IDLE_COMPILE] = "compiles",
+		[SS_IDLE_DEPENDENCY] = "launches in time, but its GPU waits for another one",
 	};
 
 	if (phrases[cause])

@@ -201,7 +201,7 @@ enum ss_late_cause ss_straggler_compare_kernels(struct ss_straggler_judge *judge
 /* Work was queued, or the host waited for work that had not run yet. */
 static bool is_unexplained_gap(const struct ss_rank_gap *gap)
 {
-	return gap->cause == SS_IDLE_DEPENDENCY || gap->cause == SS_IDLE_SYNC;
+	return gap->cause == SS_IDLE_UNKNOWN || gap->cause == SS_IDLE_SYNC;
 }
 
 struct ss_time_slices ss_straggler_find_time_slices(const struct ss_digest *rank, int64_t *scratch)
@@ -217,7 +217,7 @@ struct ss_time_slices ss_straggler_find_time_slices(const struct ss_digest *rank
 		if (!is_unexplained_gap(gap) || length_ns < SLICE_NS_MIN)
 			continue;
 		scratch[count++] = length_ns;
-		queued += gap->cause == SS_IDLE_DEPENDENCY;
+		queued += gap->cause == SS_IDLE_UNKNOWN;
 		all_ns = ss_ns_sum(all_ns, length_ns);
 	}
 	SS_SORT(scratch, count, ss_sort_compare_int64);

@@ -44,8 +44,9 @@ static const char *stragglers_host_text(enum ss_idle_cause cause)
 	case SS_IDLE_COMPILE:
 		return "compiles";
 	case SS_IDLE_DEPENDENCY:
+		return "launches in time, but its GPU waits for another one";
 	case SS_IDLE_LATENCY:
-		return "launches in time, but its GPU waits for another stream";
+		return "launches in time, but its GPU starts late";
 	default:
 		return "launches late";
 	}

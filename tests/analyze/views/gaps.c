@@ -15,6 +15,7 @@
 #define LAUNCH(ts, id) CALL("cudaLaunchKernel", ts, "1", id)
 #define KERNEL(stream, ts, dur, id) \
 	ROW("kernel", "k", "0", stream, ts, dur, "\"device\":0,\"correlation\":" id)
+#define OTHER(ts, dur) ROW("kernel", "k", "1", "7", ts, dur, "\"device\":1,\"correlation\":3")
 #define CAUSES "cause,idle_ns,gaps"
 /* the first kernel runs from the step's start to 20, the second from 100 to the step's end */
 #define FIRST LAUNCH("0", "1") "," KERNEL("7", "0", "20", "1")
@@ -25,8 +26,24 @@ static const struct view_case cases[] = {
 	{ "a busy device has no gaps",
 	  "[" STEP("0", "20") "," LAUNCH("0", "1") "," KERNEL("7", "0", "20", "1") "]", CAUSES,
 	  "" },
-	{ "launched in time, long: a dependency",
-	  "[" STEP("0", "200") "," FIRST "," SECOND("10") "]", CAUSES, "dependency,80000,1" },
+	{ "launched in time, long: nothing in the file that it could wait for",
+	  "[" STEP("0", "200") "," FIRST "," SECOND("10") "]", CAUSES, "unattributed,80000,1" },
+	{ "launched in time while another device works: a dependency",
+	  "[" STEP("0", "200") "," FIRST "," SECOND("10") "," CALL("cudaLaunchKernel", "1", "1",
+								   "3") "," OTHER("15", "84") "]",
+	  "device," CAUSES, "0,dependency,80000,1\n1,launch-bound,116000,2" },
+	{ "launched in time, another device works after it only",
+	  "[" STEP("0", "200") "," FIRST "," SECOND("10") "," CALL("cudaLaunchKernel", "1", "1",
+								   "3") "," OTHER("100", "100") "]",
+	  "device," CAUSES, "0,unattributed,80000,1\n1,dependency,98000,1\n1,launch-bound,2000,1" },
+	{ "a call that takes long: the host is late until it returns",
+	  "[" STEP("0", "200") "," FIRST "," CALL("cudaLaunchKernel", "10", "80",
+						  "2") "," KERNEL("7", "100", "100", "2") "]",
+	  CAUSES, "launch-bound,80000,1" },
+	{ "and what comes long after that is not known",
+	  "[" STEP("0", "200") "," FIRST "," CALL("cudaLaunchKernel", "10", "60",
+						  "2") "," KERNEL("7", "100", "100", "2") "]",
+	  CAUSES, "launch-bound,50000,1\nunattributed,30000,1" },
 	{ "launched in time, short: latency",
 	  "[" STEP("0", "49") "," FIRST
 			      "," LAUNCH("10", "2") "," KERNEL("7", "49.999", "9", "2") "]",
@@ -38,13 +55,13 @@ static const struct view_case cases[] = {
 	  CAUSES ",host,op,line", "launch-bound,80000,1,train.py(5): f,aten::add,train.py(5): f" },
 	{ "launched in the gap, begun long after: the host is late until its call returns",
 	  "[" STEP("0", "200") "," FIRST "," SECOND("69") "]", CAUSES ",host",
-	  "launch-bound,50000,1,cudaLaunchKernel\ndependency,30000,1,cudaLaunchKernel" },
+	  "launch-bound,50000,1,cudaLaunchKernel\nunattributed,30000,1,cudaLaunchKernel" },
 	{ "begun as soon as launches need", "[" STEP("0", "200") "," FIRST "," SECOND("69.001") "]",
 	  CAUSES, "launch-bound,80000,1" },
 	{ "what the thread did before such a launch keeps its cause",
 	  "[" STEP("0", "200") "," FIRST
 			       "," CALL("cudaMalloc", "30", "20", "9") "," SECOND("59") "]",
-	  CAUSES, "dependency,40000,1\nallocator,20000,1\nlaunch-bound,20000,1" },
+	  CAUSES, "unattributed,40000,1\nallocator,20000,1\nlaunch-bound,20000,1" },
 	{ "after a wait everything is the wait's",
 	  "[" STEP("0", "200") "," FIRST "," CALL("cudaStreamSynchronize", "5", "16",
 						  "9") "," SECOND("30") "]",

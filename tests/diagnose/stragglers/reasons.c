@@ -26,7 +26,7 @@ static const struct gaps cases[] = {
 	  2400 },
 	{ "all different", { 1000, 1400, 1900, 2600, 3500, 4700, 6000, 8000 }, "dddddddd", 0, 0 },
 	{ "five are too few", { 2400, 2410, 2390, 2400, 2405 }, "ddddd", 0, 0 },
-	{ "equal waits for another stream, but short",
+	{ "equal waits for what is not recorded, but short",
 	  { 200, 201, 199, 200, 200, 201, 200, 200 },
 	  "dddddddd",
 	  0,
@@ -63,8 +63,7 @@ static void test_gaps(void **state)
 			int64_t length_ns = cases[i].lengths_us[rank.gap_count] * 1000;
 
 			items[rank.gap_count] = (struct ss_rank_gap){ at_ns, at_ns + length_ns,
-								      cause == 'd'
-									      ? SS_IDLE_DEPENDENCY
+								      cause == 'd' ? SS_IDLE_UNKNOWN
 								      : cause == 's'
 									      ? SS_IDLE_SYNC
 									      : SS_IDLE_LAUNCH,
