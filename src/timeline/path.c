@@ -8,7 +8,11 @@
 
 #include "analyze/time/idle.h"
 #include "base/sort.h"
+#include "diagnose/evidence/cpu_rows.h"
 #include "timeline/timeline.h"
+
+/* Shorter calls are not found by their length: others may last as long. */
+#define FLAG_CALL_NS 100000
 
 static bool path_add_piece(struct ss_shown_path *path, const struct ss_shown_piece *piece)
 {
@@ -217,12 +221,37 @@ static struct ss_flag_place flag_place_of_edit(const struct ss_packed *graph,
 	return place;
 }
 
+/*
+ * Where the fix removes one call of a longer piece of a thread, the call is the place: it lasts
+ * exactly what is saved.
+ */
+static bool flag_place_find_call(const struct ss_trace *trace, struct ss_flag_place *place)
+{
+	const struct ss_slices *slices = &trace->slices;
+	const struct ss_track *track = &trace->tracks[place->track];
+	uint32_t end = track->first_row + track->row_count;
+	uint32_t row = ss_cpu_row_after(trace, place->track, place->start_ns);
+
+	if (place->ns < FLAG_CALL_NS || place->ns >= place->end_ns - place->start_ns)
+		return false;
+	while (row < end && slices->start_ns[row] < place->end_ns &&
+	       slices->dur_ns[row] != place->ns)
+		row++;
+	if (row >= end || slices->start_ns[row] >= place->end_ns)
+		return false;
+	place->row = row;
+	place->start_ns = slices->start_ns[row];
+	place->end_ns = ss_slice_end(slices, row);
+	return true;
+}
+
 /* A piece of a thread is named by the row behind it: what the thread was in says more. */
 static void flag_place_name(const struct ss_trace *trace, struct ss_flag_place *place)
 {
 	uint32_t row;
 
-	if (!trace || place->row >= trace->device_from ||
+	if (!trace || place->row >= trace->device_from || place->track >= trace->track_count ||
+	    flag_place_find_call(trace, place) ||
 	    trace->slices.start_ns[place->row] < place->end_ns)
 		return;
 	row = ss_idle_during(trace, place->start_ns, place->end_ns, place->row);

@@ -21,8 +21,8 @@ static const struct ss_column columns[] = {
 	{ "inherited_ns", SS_COLUMN_NS,
 	  "additional lateness per step because it waited in other groups", SS_COLUMN_DETAIL },
 	{ "last_by_ns", SS_COLUMN_NS,
-	  "by how much it alone arrives last, per step; the step gains less if others are late, "
-	  "too",
+	  "by how much it alone arrives last, per step; the saving of its finding differs: it "
+	  "counts other ranks that are late, too, and fixes that come first",
 	  0 },
 	{ "lost_ns", SS_COLUMN_NS, "GPU time per step that the other ranks lose waiting for it",
 	  0 },

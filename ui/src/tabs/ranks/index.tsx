@@ -2,7 +2,7 @@
 /*
  * index.tsx - tab: ranks: stragglers, waits, clock offsets.
  */
-import type { Cell, Diagnosis } from "../../core/types";
+import type { Cell, Diagnosis, Finding } from "../../core/types";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
 import { store, useView } from "../../core/store";
@@ -10,6 +10,7 @@ import { Chips } from "../../parts/chips";
 import { ranksOf } from "../../parts/scope";
 import { TableView } from "../../parts/table-view";
 import type { Tab } from "../tab";
+import { savedRange } from "../verdict/model";
 import { RankBars } from "./bars";
 import { PairsMap } from "./pair-map";
 import "./ranks.css";
@@ -33,11 +34,25 @@ const LINES: Record<string, number> = { stragglers: 4, "idle-together": 5 };
 const OTHER_LINES = 10;
 
 /* The finding that stands for late ranks: a straggler's own, else the first of the verdict. */
-function findingOf(told: Diagnosis | null): { own: boolean; title: string } | null {
+function findingOf(told: Diagnosis | null): { own: boolean; finding: Finding } | null {
 	const warned = told?.findings.filter((one) => one.level === "warning" && one.cost_ns) ?? [];
 	const own = warned.find((one) => one.rule === "straggler");
-	const first = own ?? warned[0];
-	return first ? { own: first === own, title: first.title } : null;
+	const finding = own ?? warned[0];
+	return finding ? { own: finding === own, finding } : null;
+}
+
+/* The verdict's saving, and why it is another one without the fixes above it. */
+function Saving({ finding, only }: { finding: Finding; only: boolean }) {
+	const [all, alone] = [formatNs(finding.cost_ns), formatNs(finding.alone_ns)];
+	const saving = savedRange(finding, only) ?? all;
+	return (
+		<>
+			{`In the verdict its fix saves ${saving} per step`}
+			{finding.alone_ns === null || all === alone
+				? "."
+				: `, with the fixes above it in place; on its own, ${alone}.`}
+		</>
+	);
 }
 
 /* What the job gains if those that arrive last were on time: the replay's answer. */
@@ -91,19 +106,20 @@ function Sentence() {
 	const who = `Rank${several ? "s" : ""} ${names.join(", ")}${rest}`;
 	const each = (one: Cell[]) => `rank ${one[at("rank")]}: ${causeOf(one)} `;
 	const why = several ? late.slice(0, MOST_TOLD).map(each).join("") : `${causeOf(row)} `;
-	const finding = findingOf(told);
+	const found = findingOf(told);
 	/* the verdict found that the job gains little without the late rank */
-	if (told && !finding?.own)
+	if (told && !found?.own)
 		return (
 			<p class="ranks-sentence">
 				{`${who} ${several ? "arrive" : "arrives"} last: ${why}`}
 				<OnTime who={several ? "they" : "it"} told={told} />
-				{finding ? `The verdict: ${finding.title}.` : ""}
+				{found ? `The verdict: ${found.finding.title}.` : ""}
 			</p>
 		);
 	return (
 		<p class="ranks-sentence">
 			{`${who} ${several ? "hold" : "holds"} the others up: ${why}`}
+			{found ? <Saving finding={found.finding} only={told?.only_bounds ?? false} /> : null}
 		</p>
 	);
 }
