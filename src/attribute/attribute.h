@@ -34,6 +34,8 @@ enum ss_excess_kind {
 	SS_EXCESS_DOUBLE,     /* float64 */
 	SS_EXCESS_HOOK,       /* something runs at every operator */
 	SS_EXCESS_SLOW,       /* products below what any core reaches */
+	SS_EXCESS_SORT,       /* all is put in order, where the largest may do */
+	SS_EXCESS_TABLE,      /* rows of an embedding table that a step does not use */
 	SS_EXCESS_FIRST,      /* first calls: start-up */
 	SS_EXCESS_TRAIN_MODE, /* dropout where nothing trains */
 	SS_EXCESS_COLLECTIVE, /* exposed collectives other than the gradients' */

@@ -50,6 +50,8 @@ static const char *const layers[] = {
 	"embedding",  "gru",        "bilinear",
 };
 
+static const char *const sorts[] = { "sort", "argsort", "msort" };
+
 static const char *const products[] = { "mm", "bmm", "addmm", "baddbmm" };
 
 static bool is_one_of(const char *word, const char *const *words, size_t count)
@@ -76,6 +78,7 @@ static uint32_t operator_traits(const char *name)
 				   : 0) |
 			  (is_one_of(word, joins, SS_COUNT(joins)) ? SS_TRAIT_JOINS : 0) |
 			  (is_one_of(word, dropouts, SS_COUNT(dropouts)) ? SS_TRAIT_DROPOUT : 0) |
+			  (is_one_of(word, sorts, SS_COUNT(sorts)) ? SS_TRAIT_SORTS : 0) |
 			  (is_one_of(word, products, SS_COUNT(products)) ? SS_TRAIT_MATRIX : 0) |
 			  (is_one_of(word, layers, SS_COUNT(layers)) ? SS_TRAIT_LAYER : 0) |
 			  (is_one_of(word, engines, SS_COUNT(engines)) ? SS_TRAIT_ADDS : 0));

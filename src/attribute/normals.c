@@ -28,6 +28,10 @@
 /* Libraries compute convolutions at least twice as fast as the fallbacks without them. */
 #define FALLBACK_SHARE 0.5
 
+/* The largest of a thousand and more cost less than a tenth of an order of all; 1/50 was seen. */
+#define SORT_SHARE 0.9
+#define SORT_ELEMENTS_MIN 1024
+
 /* Metrics that ranks average are scalars or a few of them; the smallest layers have more. */
 #define GRADIENT_ELEMENTS_MIN 1024
 
@@ -280,6 +284,11 @@ static void judge_row(struct ss_attribution *of, uint32_t row, bool follows_answ
 	    (!is_frame || (ss_attribution_traits(of, row) & SS_TRAIT_USER)) &&
 	    !is_inside_answered(of, row))
 		ss_attribution_raise(of, row, 1, SS_EXCESS_UNANSWERED);
+	if ((ss_attribution_traits(of, row) & SS_TRAIT_SORTS) &&
+	    ss_attribution_elements(of, row, &is_double) >= SORT_ELEMENTS_MIN) {
+		rows->excess[i] = 0; /* what is sorted says more than where */
+		ss_attribution_raise(of, row, SORT_SHARE, SS_EXCESS_SORT);
+	}
 	if (in_model && is_op_row(of, row) &&
 	    ss_attribution_elements(of, row, &is_double) > DOUBLE_ELEMENTS_MIN && is_double)
 		ss_attribution_raise(of, row, 0.5, SS_EXCESS_DOUBLE);
@@ -503,7 +512,8 @@ static void inherit(struct ss_attribution *of)
 						     rows->kind[forward]);
 		}
 		if (up == SS_NO_ROW || rows->phase[up - rows->first] != rows->phase[i] ||
-		    rows->kind[up - rows->first] == SS_EXCESS_HOOK)
+		    rows->kind[up - rows->first] == SS_EXCESS_HOOK ||
+		    rows->kind[i] == SS_EXCESS_SORT)
 			continue;
 		ss_attribution_raise(of, row, (double)rows->excess[up - rows->first],
 				     rows->kind[up - rows->first]);
@@ -528,6 +538,8 @@ bool ss_attribution_fill_normals(struct ss_attribution *of, const struct ss_cove
 		judge_row(of, of->rows->first + i, follows_answered);
 		mark_around(of, of->rows->first + i);
 	}
+	if (!of->has_device)
+		ss_attribution_find_tables(of);
 	whole = calls && seen && find_first_calls(of, calls, seen) &&
 		(of->has_device || (ss_attribution_find_loops(of, steps) &&
 				    find_hooks(of, &scratch) && find_slow(of, calls, seen)));

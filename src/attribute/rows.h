@@ -30,6 +30,7 @@ enum ss_name_trait {
 	SS_TRAIT_DROPOUT = 1 << 15,
 	SS_TRAIT_FALLBACK = 1 << 16, /* what ATen runs if no library fits */
 	SS_TRAIT_WAITS = 1 << 18,    /* wait, barrier */
+	SS_TRAIT_SORTS = 1 << 19,    /* puts a dimension in order */
 	SS_TRAIT_LAYER = 1 << 17,    /* what layers call, and gradient formulas never do */
 };
 
@@ -147,6 +148,9 @@ void ss_attribution_raise(struct ss_attribution *of, uint32_t row, double share,
 
 /* loops.c: operators that repeat, and chains of element-wise ones. */
 SS_MUST_USE bool ss_attribution_find_loops(struct ss_attribution *of, const struct ss_cover *steps);
+
+/* tables.c: work on rows of embedding tables that a step does not use. */
+void ss_attribution_find_tables(struct ss_attribution *of);
 
 /* sweep.c: reports all moments in the order of time, with their places. */
 void ss_attribution_sweep(struct ss_attribution *of, const struct ss_attribution_options *options,

@@ -52,6 +52,13 @@ static const struct {
 	[SS_EXCESS_SLOW] = { "Operators are slower than the CPU allows",
 			     "torch.backends.mkldnn.is_available()   # False: no oneDNN\n"
 			     "# threads: torch.get_num_threads(); layout: x.is_contiguous()" },
+	[SS_EXCESS_SORT] = { "Whole dimensions are sorted",
+			     "torch.topk(x, k)   # where only the first k are used\n"
+			     "# top-p sampling: topk of some hundred first, then the sum" },
+	[SS_EXCESS_TABLE] = { "Rows of an embedding that no batch uses are trained",
+			      "torch.nn.Embedding(..., sparse=True)   # gradients of used rows\n"
+			      "torch.optim.SparseAdam(tables)   # SGD and Adagrad take them, too;\n"
+			      "# momentum and weight decay then reach the used rows only" },
 	[SS_EXCESS_FIRST] = { "First calls take much of the recorded time: start-up",
 			      "# record later: the job goes on without it\n"
 			      "schedule = torch.profiler.schedule(wait=1, warmup=3, active=3)" },

@@ -7,9 +7,10 @@
 #define EVENT(name, ts, dur, args)                                                              \
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" ts \
 	",\"dur\":" dur ",\"args\":{" args "}},"
-#define MARK(n, ts)                                                            \
-	"{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#" n \
-	"\",\"pid\":1,\"tid\":1,\"ts\":" ts ",\"dur\":10000}"
+#define RANGE(name, ts, dur)                                                                   \
+	"{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"" name "\",\"pid\":1,\"tid\":1," \
+	"\"ts\":" ts ",\"dur\":" dur "}"
+#define MARK(n, ts) RANGE("ProfilerStep#" n, ts, "10000")
 #define TYPED(type) \
 	"\"Input Dims\":[[512,512],[512,512]],\"Input type\":[\"" type "\",\"" type "\"]"
 #define PRODUCTS(type)                                           \
@@ -22,6 +23,32 @@
 	"note ProfilerStep#" n " 1 " n "0000 +10000; op aten::linear 1 " n "0000 +2000 =" n ";" \
 	"op autograd::engine::evaluate_function:AddmmBackward0 1 " n "2000 +4000 !" n ";"       \
 	"op autograd::engine::evaluate_function:AddmmBackward0 1 " n "6000 +4000 !" n ";"
+
+#define SIZED(name, ts, dur, dims) EVENT(name, ts, dur, "\"Input Dims\":" dims)
+
+/*
+ * A step of 10 ms: forward of an embedding, its gradient with a fill of all rows or not, a product
+ * with a matrix, an optimizer that writes a table.
+ */
+#define NUMBERED(n, thread, dims) \
+	"\"Sequence number\":" n ",\"Fwd thread id\":" thread ",\"Input Dims\":" dims
+#define TABLE(n, gradient, matrix, parameters)                                                    \
+	EVENT("aten::embedding", n "0000", "500", NUMBERED(n, "0", "[[40000,32],[64],[],[],[]]")) \
+	EVENT("autograd::engine::evaluate_function: EmbeddingBackward0", n "0600", "4000",        \
+	      NUMBERED(n, "1", "[[64,32]]"))                                                      \
+	EVENT("EmbeddingBackward0", n "0650", "3900", NUMBERED(n, "1", "[[64,32]]"))              \
+	SIZED(gradient, n "0700", "3800", "[[64,32],[64],[],[],[]]")                              \
+	SIZED("aten::mm", n "4700", "100", matrix)                                                \
+	RANGE("Optimizer.step#SGD.step", n "5000", "4990")                                        \
+	"," SIZED("aten::add_", n "5100", "4800", parameters) MARK(n, n "0000")
+#define TABLES(gradient, matrix, parameters)                                          \
+	"[" TABLE("1", gradient, matrix, parameters) "," TABLE("2", gradient, matrix, \
+							       parameters) "]"
+#define DENSE "aten::embedding_dense_backward"
+#define ROWS "[[40000,32],[40000,32],[]]"
+#define SORTS(dims)                                                                             \
+	"[" SIZED("aten::sort", "0", "10000", dims) SIZED("aten::sort", "10000", "10000", dims) \
+		MARK("1", "0") "," MARK("2", "10000") "]"
 
 #define LOADS                                                                 \
 	"note ProfilerStep#1 1 0 +10000; op aten::add 1 100 +8000;"           \
@@ -43,6 +70,25 @@ static const struct rule_case cases[] = {
 	{ "a launch that loads its kernel is start-up", LOADS,
 	  "warning 3900.0 medium\naten::add takes 3.90 ms of it per step (1 call)\n"
 	  "it takes 3.90 ms per step" },
+	{ "a batch of 64 trains all 40,000 rows of a table",
+	  TABLES(DENSE, "[[64,32],[32,8]]", ROWS),
+	  "warning 8586.2 medium\nit takes 8.59 ms per step\n"
+	  "aten::add_ takes 4.79 ms of it per step (1 call, the first on 1280000 elements)\n"
+	  "autograd::engine::evaluate_function: EmbeddingBackward0 takes 3.79 ms of it per step (1 "
+	  "call, the first on 2048 elements)" },
+	{ "the lists of an optimizer: half of the parameters are the table",
+	  TABLES(DENSE, "[[64,32],[32,8]]", "[[[40000,32],[40000,32,1]],[]]"),
+	  "warning 6190.1 medium\nit takes 6.19 ms per step\n"
+	  "autograd::engine::evaluate_function: EmbeddingBackward0 takes 3.79 ms of it per step (1 "
+	  "call, the first on 2048 elements)\n"
+	  "aten::add_ takes 2.40 ms of it per step (1 call, the first on 2560000 elements)" },
+	{ "its gradient is sparse", TABLES("aten::sparse", "[[64,32],[32,8]]", ROWS), "" },
+	{ "a product needs all rows", TABLES(DENSE, "[[64,32],[32,40000]]", ROWS), "" },
+	{ "putting in order takes ten times as long as the largest", SORTS("[[8,4096],[],[]]"),
+	  "warning 9000.0 medium\n"
+	  "aten::sort takes 9.00 ms of it per step (1 call, the first on 32768 elements)\n"
+	  "it takes 9.00 ms per step" },
+	{ "few are put in order", SORTS("[[8,16],[],[]]"), "" },
 	{ "nothing", "[]", "" },
 };
 
