@@ -7,7 +7,6 @@ import type { Job } from "../../core/client";
 import type { JobFile, Step, Track } from "../../core/types";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Client } from "../../core/client";
-import { COLORS, readPalette } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
 import { store, useView } from "../../core/store";
@@ -15,6 +14,10 @@ import { Failed, Loading } from "../../parts/state";
 import { NameLink } from "../../places/name-page";
 import { beginDrawing, tokenOf, useTheme, useWidth } from "../../parts/surface";
 import { decodeTiles, NO_LABEL, type Sheet } from "../../timeline/decode";
+import { Batch, type Pen, xOf } from "../../timeline/draw/pen";
+import { collectLane, firstAfter } from "../../timeline/draw/slices";
+import type { Span } from "../../timeline/span";
+import { Theme } from "../../timeline/theme";
 import { clipFrame } from "../flame/flame-model";
 import { differencesOf, pairsOf, rowsOf, stepsOf } from "./aligned-model";
 
@@ -23,13 +26,6 @@ const LANES = 5; /* of a row */
 const GAP = 4;
 const HEAD = 16; /* the name of a row */
 const MOST_DIFFERENCES = 12;
-const LETTER = 6;
-
-/* From the start of the step. */
-interface Span {
-	from: number;
-	to: number;
-}
 
 interface Side {
 	letter: string;
@@ -88,10 +84,8 @@ function entryAt(drawn: Drawn, span: Span, width: number, x: number, y: number):
 		top += HEAD + lanes * LANE + GAP;
 		if (y >= top || lane < 0 || lane >= lanes) continue;
 		const found = sheet.tracks.get(row.track)?.find((one) => one.lane === lane);
-		for (let i = found?.begin ?? 0; found && i < found.end; i++) {
-			const start = sheet.start[i] ?? 0;
-			if (time >= start && time < start + (sheet.dur[i] ?? 0)) return i;
-		}
+		const i = found ? firstAfter(sheet, found, time, null) : 0;
+		return found && i < found.end && (sheet.start[i] ?? 0) <= time ? i : null;
 	}
 	return null;
 }
@@ -101,45 +95,38 @@ function nameOf(sheet: Sheet, i: number): string {
 	return label === NO_LABEL ? `${sheet.count[i]} short calls` : (sheet.labels[label] ?? "");
 }
 
+/* As the timeline draws it. */
 function paint(
 	context: CanvasRenderingContext2D,
 	{ side, sheet }: Drawn,
-	span: Span,
+	shown: Span,
 	width: number,
 ): void {
-	const palette = readPalette();
-	const scale = width / Math.max(1, span.to - span.from);
-	const zero = side.step.start_ns + span.from;
-	const [back, soft, faint] = [tokenOf("--back"), tokenOf("--soft"), tokenOf("--faint")];
-	const length = side.step.end_ns - side.step.start_ns;
-	context.font = `11px ${tokenOf("--font")}`;
-	context.textBaseline = "middle";
+	const theme = new Theme(context, devicePixelRatio || 1);
+	const { start_ns, end_ns } = side.step;
+	const span = { from: start_ns + shown.from, to: start_ns + shown.to };
+	const perNs = width / Math.max(1, span.to - span.from);
+	const size = { width, height: heightOf(side), scale: theme.scale };
+	const pen: Pen = { context, theme, ...size, span, perNs };
+	const batch = new Batch();
 	/* beyond the end of the step */
-	context.fillStyle = faint;
-	context.fillRect((length - span.from) * scale, 0, width, heightOf(side));
+	context.fillStyle = tokenOf("--faint");
+	context.fillRect(xOf(pen, end_ns), 0, width, pen.height);
+	context.fillStyle = theme.soft;
+	context.font = theme.font;
+	context.textBaseline = "middle";
+	theme.anchor(-((span.from * perNs) % 1e6));
 	let top = 0;
 	for (const row of side.rows) {
-		context.fillStyle = soft;
 		context.fillText(row.name, 2, top + HEAD / 2);
 		for (const lane of sheet?.tracks.get(row.track) ?? []) {
 			if (!sheet || lane.lane >= LANES) continue;
-			const y = top + HEAD + lane.lane * LANE;
-			for (let i = lane.begin; i < lane.end; i++) {
-				const x = ((sheet.start[i] ?? 0) - zero) * scale;
-				const wide = (sheet.dur[i] ?? 0) * scale;
-				if (x + wide < 0 || x > width) continue;
-				context.fillStyle =
-					palette[sheet.color[i] ?? COLORS.indexOf("other")] ?? "";
-				context.fillRect(x, y, Math.max(0.5, wide - 0.5), LANE - 1);
-				const seen = Math.min(wide, x + wide, width - x) - 4;
-				if (seen < LETTER * 5) continue;
-				context.fillStyle = back;
-				const text = clipFrame(nameOf(sheet, i), Math.floor(seen / LETTER));
-				context.fillText(text, Math.max(0, x) + 2, y + LANE / 2);
-			}
+			const place = { top: top + HEAD + lane.lane * LANE, height: LANE - 1, order: null };
+			collectLane(pen, batch, sheet, lane, place, span);
 		}
 		top += HEAD + Math.min(LANES, row.lanes) * LANE + GAP;
 	}
+	batch.flush(pen);
 }
 
 interface LaneProps {

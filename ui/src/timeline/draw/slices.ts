@@ -99,7 +99,8 @@ function addLabel(
 	if (shown) batch.label(shown, from, place.top + place.height / 2 + 0.5, ground);
 }
 
-function collectLane(
+/* Entries of a lane that are in this part of the time. */
+export function collectLane(
 	pen: Pen,
 	batch: Batch,
 	sheet: Sheet,
