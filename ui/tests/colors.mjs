@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { check, equal, TRACES } from "./harness.mjs";
 import { load } from "./load.mjs";
 import { openTimeline } from "./notes.mjs";
+import { copiedBy } from "./ways.mjs";
 
 const MODULES = join(TRACES, "cuda/rtx3060_stacks.json.gz");
 
@@ -231,9 +232,8 @@ async function args(harness) {
 	const said = await section.innerText();
 	for (const { name, value } of slice.args)
 		check(said.includes(name) && said.includes(value), `the drawer lacks ${name}: ${value}`);
-	await page.locator(".drawer").getByRole("button", { name: "JSON", exact: true }).click();
-	await page.locator(".drawer").getByRole("button", { name: "copied" }).waitFor();
-	const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+	const json = page.locator(".drawer").getByRole("button", { name: "JSON", exact: true });
+	const copied = JSON.parse(await copiedBy(page, json));
 	check([copied.name].flat().includes(slice.name), "the name that was copied");
 	equal(copied.dur_ns, slice.dur_ns, "the duration that was copied");
 	for (const { name, value } of slice.args)

@@ -172,6 +172,27 @@ async function onOpenRun(harness) {
 	await harness.close(page);
 }
 
+/*
+ * In the page: cancels as soon as it says how much it has read, and the memory for that. From
+ * outside a busy machine would come too late: a small file is read by then.
+ */
+function cancelAtFirst() {
+	let [said, cancelledAt] = ["", 0];
+	const watch = new MutationObserver(() => {
+		const words = document.body.innerText;
+		if (cancelledAt && document.querySelector(".welcome")) {
+			watch.disconnect();
+			const ms = performance.now() - cancelledAt;
+			globalThis.cancelled = { words: said, ms };
+		} else if (!cancelledAt && /[kM]B of \d+ MB[\s\S]*of memory; a page/.test(words)) {
+			[said, cancelledAt] = [words, performance.now()];
+			const buttons = [...document.querySelectorAll("button")];
+			buttons.find((one) => one.innerText === "Cancel").click();
+		}
+	});
+	watch.observe(document.body, { subtree: true, childList: true, characterData: true });
+}
+
 /* What loads says how much memory it takes, and Cancel ends it at once. */
 async function cancelled(harness) {
 	const path = join(harness.scratch, "large.json");
@@ -181,15 +202,14 @@ async function cancelled(harness) {
 	const copies = Math.ceil(150e6 / text.length);
 	writeFileSync(path, `{"traceEvents":[${Array(copies).fill(text).join(",")}]}`);
 	const page = await harness.open(pathToFileURL(PAGE).href);
+	await page.evaluate(cancelAtFirst);
 	await dropPaths(page, zone(page), [path]);
-	await page.getByText(/of memory; a page can use 4.29 GB/).waitFor();
-	const words = await page.getByText(/MB of \d+ MB/).innerText();
-	const [, done, all] = /([\d.]+) MB of (\d+) MB/.exec(words) ?? [];
+	await page.waitForFunction(() => globalThis.cancelled, null, { timeout: 60_000 });
+	const { words, ms } = await page.evaluate(() => globalThis.cancelled);
+	check(/of memory; a page can use 4\.29 GB/.test(words), words);
+	const [, done, all] = /([\d.]+) (?:kB|MB) of (\d+) MB/.exec(words) ?? [];
 	check(Number(done) < Number(all) / 2, `it begins with ${words}`);
-	const begin = performance.now();
-	await page.getByRole("button", { name: "Cancel" }).click();
-	await zone(page).waitFor();
-	check(performance.now() - begin < 2000, "Cancel takes longer than two seconds");
+	check(ms < 2000, `Cancel takes ${ms} ms`);
 	await harness.close(page);
 }
 

@@ -25,6 +25,9 @@ export const TRACES = process.env.STEPSCOPE_TRACES ?? resolve(HERE, "../../../sh
 
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
+/* STEPSCOPE_SLOW=8: pages are so many times slower, as on a busy machine; finds flaky tests. */
+const SLOW = Number(process.env.STEPSCOPE_SLOW ?? 1);
+
 export class Failed extends Error {}
 
 export function check(holds, sentence) {
@@ -178,6 +181,10 @@ export class Harness {
 			...options,
 		});
 		const page = await context.newPage();
+		if (SLOW > 1) {
+			const browser = await context.newCDPSession(page);
+			await browser.send("Emulation.setCPUThrottlingRate", { rate: SLOW });
+		}
 		const problems = [];
 		const origin = url.startsWith("file:") ? "file://" : new URL(url).origin;
 		page.on("console", (message) => {

@@ -4,8 +4,8 @@
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { check, equal } from "./harness.mjs";
-import { verdictOf } from "./ways.mjs";
+import { check, equal, quiet } from "./harness.mjs";
+import { copiedBy, verdictOf } from "./ways.mjs";
 
 const permissions = ["clipboard-read", "clipboard-write"];
 
@@ -21,7 +21,7 @@ export async function openTimeline(harness, link, query, options = {}) {
 		location.hash = to;
 	}, `#/timeline${query}`);
 	await page.getByRole("application").waitFor();
-	await page.waitForTimeout(700);
+	await quiet(page);
 	return page;
 }
 
@@ -43,6 +43,8 @@ async function written(harness) {
 	equal(notesOf(page), ["150000000_200000000_Input stalls & <b>waits</b>"], "the address");
 	const shown = lane(page).getByRole("button", { name: "Input stalls & <b>waits</b>" });
 	await shown.waitFor();
+	/* the drawer takes its place, and the rows go below the note */
+	await quiet(page);
 	/* below the axis, as long as its time, above the first row */
 	const canvas = await page.getByRole("application").boundingBox();
 	const box = await shown.boundingBox();
@@ -59,8 +61,7 @@ async function written(harness) {
 	await field.fill("here");
 	await page.waitForURL(/note=.*note=/);
 	check(/^(\d+)_\1_here$/.test(notesOf(page)[1]), `${notesOf(page)[1]} is no moment`);
-	await page.getByRole("button", { name: "Copy link" }).click();
-	const copied = await page.evaluate(() => navigator.clipboard.readText());
+	const copied = await copiedBy(page, page.getByRole("button", { name: "Copy link" }));
 	/* other tabs keep them */
 	await page.getByRole("tab", { name: "Kernels" }).click();
 	await page.getByRole("button", { name: "2 notes" }).waitFor();
@@ -93,7 +94,7 @@ async function sent(harness) {
 	await page.waitForURL(/#\/kernels/);
 	await page.goBack();
 	await page.getByRole("application").waitFor();
-	equal(notesOf(page), [], "notes after Back");
+	await page.waitForFunction(() => /^#.timeline(?!.*note=)/.test(location.hash));
 	await harness.close(page);
 }
 
@@ -141,7 +142,6 @@ async function hostile(harness) {
 		link,
 		`?${words.map((word) => `note=${word}`).join("&")}`,
 	);
-	await page.waitForTimeout(700);
 	const kept = notesOf(page);
 	equal(kept.length, 40, "notes that are kept");
 	check(kept.some((note) => note === "1_2_<script>alert(1)</script>"), "a text is not kept");

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, equal, quiet, TRACES } from "./harness.mjs";
 import { load } from "./load.mjs";
-import { verdictOf } from "./ways.mjs";
+import { copiedBy, verdictOf } from "./ways.mjs";
 
 const RESNET = join(TRACES, "cuda/resnet50_workers0.pt.trace.json.gz");
 
@@ -159,17 +159,12 @@ async function slice(harness) {
 		location.hash = at;
 	}, `#/timeline?at=slice.${file}.${row}`);
 	const drawer = page.locator(".drawer");
-	await drawer.getByRole("button", { name: "JSON", exact: true }).click();
-	const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+	const copiedAs = (name) => copiedBy(page, drawer.getByRole("button", { name, exact: true }));
+	const copied = JSON.parse(await copiedAs("JSON"));
 	equal([copied.name, copied.rank], [name, file], "the slice as JSON");
-	await drawer.getByRole("button", { name: "CSV", exact: true }).click();
-	const csv = await page.evaluate(() => navigator.clipboard.readText());
+	const csv = await copiedAs("CSV");
 	check(csv.startsWith("name,kind,category,rank,step,start_ns,dur_ns"), csv);
-	await drawer.getByRole("button", { name: "Markdown", exact: true }).click();
-	check(
-		(await page.evaluate(() => navigator.clipboard.readText())).includes("| dur_ns |"),
-		"Markdown",
-	);
+	check((await copiedAs("Markdown")).includes("| dur_ns |"), "Markdown");
 	const all = drawer.getByRole("button", { name: "All of this correlation" });
 	if (await all.count()) {
 		await all.click();

@@ -21,6 +21,14 @@ export async function verdictOf(page) {
 	return (await heading.innerText()).trim();
 }
 
+/* What a button copies, once it has: pages copy while tests go on. */
+export async function copiedBy(page, button) {
+	await page.evaluate(() => navigator.clipboard.writeText(""));
+	await button.click();
+	const text = await page.waitForFunction(() => navigator.clipboard.readText());
+	return await text.jsonValue();
+}
+
 export function tracesOf(folder) {
 	return readdirSync(folder)
 		.filter((name) => name.startsWith("rank"))
@@ -137,9 +145,7 @@ async function linked(harness) {
 	await page.getByRole("grid").getByRole("row").nth(2).click();
 	await page.waitForURL(/rank=3.*at=row/);
 	const there = page.url();
-	await page.getByRole("button", { name: "Copy link" }).click();
-	await page.getByRole("button", { name: "copied" }).waitFor();
-	const copied = await page.evaluate(() => navigator.clipboard.readText());
+	const copied = await copiedBy(page, page.getByRole("button", { name: "Copy link" }));
 	check(copied.includes("token="), `'${copied}' has no token`);
 	await harness.close(page);
 	const other = await harness.open(copied);
