@@ -460,6 +460,11 @@ def stores():
         "findings", "kernels", "runs")), ("runs/date=2026-13-77/x.parquet", b""))
     yield "compact", job(head, (f"runs/{day}/compact-0123456789abcdef.parquet", b"PAR1...PAR1"),
                          (".dropping", b"2026-06-02\n"), (f"runs/{day}", b""))
+    file = f"runs/{day}/0123456789abcdef-0123456789abcdef.parquet"
+    rows = f"file,bytes,gone\nmanifest/0000000001.csv,0,1\n{file},4,0\n".encode()
+    more = f"file,bytes,gone\nmanifest/0000000001.csv,0,1\n{file},4,1795000000\n".encode()
+    yield "manifest", job(head, (file, b"PAR1"), ("manifest/0000000001.csv", rows),
+                          ("manifest/0000000002.csv", more))
     yield "left", job(head, (".stepscope.0a1b2c.part/runs", b"PAR1"), (".watched-00", b"00\n"))
 
 

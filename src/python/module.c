@@ -201,7 +201,6 @@ static PyObject *py_store_changes(PyObject *self, PyObject *arguments)
 		status = ss_run_store_open(folder, false, &store, &err);
 	if (status == SS_OK) {
 		status = ss_run_store_changes(&store, &run, &table, &err);
-		ss_run_store_close(&store);
 	}
 	if (status == SS_OK)
 		status = ss_arrow_stream(&table, &options, &stream, &err);

@@ -92,7 +92,8 @@ static void add_locks(const struct ss_sql_options *options, struct ss_text *out)
 		ss_text_add_string(out, "'];");
 	}
 	if (options->folder) {
-		ss_text_add_string(out, "set allowed_directories = ['");
+		/* and into pipes */
+		ss_text_add_string(out, "set allowed_directories = ['/dev/fd/', '");
 		ss_sql_add_quoted(out, options->folder, '\'');
 		ss_text_add_string(out, "'];");
 	}

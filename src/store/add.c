@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "api/session.h"
@@ -43,15 +42,17 @@ struct adding {
 	struct ss_session *session;
 	const struct ss_stored_run *run;
 	struct ss_stored_added *out;
-	struct ss_run_store_work work;
+	struct ss_manifest manifest;
+	struct ss_text asked; /* files of many runs that do not have this one, each in its line */
+	struct ss_run_store_made made;
 	bool has_clock; /* the date does not depend on when the run is added */
 };
 
 /* --- is the run in the store? ---------------------------------------------------------- */
 
-/* Whether a compact file of that day has the run. */
-static enum ss_status ask_compact(struct adding *adding, const char *date, const char *name,
-				  bool *has, struct ss_error *err)
+/* Whether a file of many runs has the run. */
+static enum ss_status ask_many(struct adding *adding, const char *name, bool *has,
+			       struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
 	SS_TEXT(text);
@@ -59,7 +60,7 @@ static enum ss_status ask_compact(struct adding *adding, const char *date, const
 	struct ss_sql_answer answer;
 	enum ss_status status;
 
-	SS_TRY(ss_run_store_path(adding->store, path, err, "runs/date=%s/%s", date, name));
+	SS_TRY(ss_run_store_path(adding->store, path, err, "%s", name));
 	SS_TRY(ss_run_store_query_open(adding->store, adding->run, &sql, err));
 	ss_text_add_string(&text, "select run_id from read_parquet('");
 	ss_sql_add_quoted(&text, path, '\'');
@@ -71,52 +72,33 @@ static enum ss_status ask_compact(struct adding *adding, const char *date, const
 				      err);
 		if (status == SS_OK)
 			status = ss_sql_fetch(&answer, 0, err);
-		*has = *has || (status == SS_OK && answer.table.row_count > 0);
+		*has = status == SS_OK && answer.table.row_count > 0;
 		ss_sql_end(&answer);
 	}
 	ss_sql_close(sql);
+	ss_text_addf(&adding->asked, "%s\n", name);
 	return status;
 }
 
-/* Whether any file of the day has the run. */
-static enum ss_status ask_day(struct adding *adding, const char *date, bool *has,
-			      struct ss_error *err)
-{
-	char path[SS_PATH_BYTES];
-	SS_STORE_NAMES(names);
-	struct stat info;
-
-	SS_TRY(ss_run_store_path(adding->store, path, err, "runs/date=%s/%s.parquet", date,
-				 adding->out->run_id));
-	*has = stat(path, &info) == 0;
-	if (*has)
-		return SS_OK;
-	SS_TRY(ss_run_store_path(adding->store, path, err, "runs/date=%s", date));
-	SS_TRY(ss_run_store_names_read(path, &names, err));
-	for (uint32_t i = 0; !*has && i < names.count; i++)
-		if (ss_run_store_is_compact(names.items[i]))
-			SS_TRY(ask_compact(adding, date, names.items[i], has, err));
-	return SS_OK;
-}
-
-/* A run without a clock may be stored under any day: *date becomes that day. */
+/* Whether the newest manifest has the run; one without a clock has the date of its file then. */
 static enum ss_status adding_find_run(struct adding *adding, bool *has, struct ss_error *err)
 {
-	char path[SS_PATH_BYTES];
-	SS_STORE_NAMES(days);
+	const char *date = adding->has_clock ? adding->out->date : NULL;
 
 	*has = false;
-	if (adding->has_clock)
-		return ask_day(adding, adding->out->date, has, err);
-	SS_TRY(ss_run_store_path(adding->store, path, err, "runs"));
-	SS_TRY(ss_run_store_names_read(path, &days, err));
-	for (uint32_t i = 0; !*has && i < days.count; i++) {
-		const char *date = ss_run_store_date_of(days.items[i]);
+	SS_TRY(ss_manifest_read(adding->store, &adding->manifest, err));
+	for (uint32_t i = 0; !*has && i < adding->manifest.count; i++) {
+		const struct ss_manifest_file *file = &adding->manifest.files[i];
 
-		if (date)
-			SS_TRY(ask_day(adding, date, has, err));
-		if (date && *has)
-			memcpy(adding->out->date, date, SS_DATE_BYTES);
+		if (!ss_manifest_counts(file, "runs", date))
+			continue;
+		if (ss_manifest_is_single(file))
+			*has = strncmp(ss_manifest_base(file), adding->out->run_id,
+				       SS_RUN_ID_BYTES - 1) == 0;
+		else if (!adding->asked.data || !strstr(adding->asked.data, file->name))
+			SS_TRY(ask_many(adding, file->name, has, err));
+		if (*has)
+			memcpy(adding->out->date, ss_manifest_date(file), SS_DATE_BYTES - 1);
 	}
 	return SS_OK;
 }
@@ -187,8 +169,8 @@ static enum ss_status write_table(struct adding *adding, struct ss_sql *sql,
 	SS_TEXT(query);
 
 	ss_stored_table_query(table, &query);
-	return ss_run_store_write(&adding->work, sql, &query, table->name, &adding->out->bytes,
-				  err);
+	return ss_run_store_write(adding->store, sql, &query, table->name, adding->out->date,
+				  adding->out->run_id, &adding->made, err);
 }
 
 static enum ss_status write_tables(struct adding *adding, struct ss_error *err)
@@ -217,24 +199,25 @@ static enum ss_status write_tables(struct adding *adding, struct ss_error *err)
 	return status;
 }
 
-/* --- placing the files ----------------------------------------------------------------- */
+/* --- the manifest ------------------------------------------------------------------------- */
 
-/*
- * Renames the files into place, unless another process has added the run in the meantime, and a
- * third one may have compacted it.
- */
-static enum ss_status adding_place_files(struct adding *adding, struct ss_error *err)
+/* Names the files, unless another process has added the run in the meantime. */
+static enum ss_status adding_name_files(struct adding *adding, struct ss_error *err)
 {
-	enum ss_status status;
+	bool is_late = true;
 
-	SS_TRY(ss_run_store_lock(adding->store, false, err));
-	status = adding_find_run(adding, &adding->out->was_there, err);
-	for (size_t i = 0; status == SS_OK && !adding->out->was_there && i < ss_stored_table_count;
-	     i++)
-		status = ss_run_store_place(adding->store, &adding->work, ss_stored_tables[i]->name,
-					    adding->out->date, adding->out->run_id, err);
-	ss_run_store_unlock(adding->store);
-	return status;
+	while (is_late) {
+		SS_TRY(adding_find_run(adding, &adding->out->was_there, err));
+		if (adding->out->was_there)
+			return SS_OK;
+		SS_TRY(ss_run_store_name_made(adding->store, &adding->made, &adding->manifest,
+					      err));
+		SS_TRY(ss_manifest_commit(adding->store, &adding->manifest, &is_late, err));
+	}
+	for (uint32_t i = 0; i < adding->made.count; i++)
+		adding->out->bytes += adding->made.files[i].bytes;
+	adding->made.count = 0;
+	return SS_OK;
 }
 
 /* The day on which the run started, or today if no time is recorded. */
@@ -266,9 +249,7 @@ enum ss_status ss_run_store_add(struct ss_run_store *store, struct ss_session *s
 				const struct ss_stored_run *run, struct ss_stored_added *out,
 				struct ss_error *err)
 {
-	struct adding adding = {
-		.store = store, .session = session, .run = run, .out = out, .work = { .fd = -1 }
-	};
+	struct adding adding = { .store = store, .session = session, .run = run, .out = out };
 	enum ss_status status;
 
 	*out = (struct ss_stored_added){ 0 };
@@ -277,16 +258,13 @@ enum ss_status ss_run_store_add(struct ss_run_store *store, struct ss_session *s
 	SS_TRY(ss_session_need(session, err));
 	ss_run_id_of(session, out->run_id);
 	find_date(&adding);
-	/* nobody compacts during this check */
-	SS_TRY(ss_run_store_lock(store, false, err));
 	status = adding_find_run(&adding, &out->was_there, err);
-	ss_run_store_unlock(store);
-	if (status != SS_OK || out->was_there)
-		return status;
-	SS_TRY(ss_run_store_work_begin(store, &adding.work, err));
-	status = write_tables(&adding, err);
-	if (status == SS_OK)
-		status = adding_place_files(&adding, err);
-	ss_run_store_work_end(&adding.work);
+	if (status == SS_OK && !out->was_there)
+		status = write_tables(&adding, err);
+	if (status == SS_OK && !out->was_there)
+		status = adding_name_files(&adding, err);
+	ss_run_store_delete_made(store, &adding.made);
+	ss_manifest_release(&adding.manifest);
+	ss_text_release(&adding.asked);
 	return status;
 }

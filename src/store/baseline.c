@@ -13,6 +13,8 @@
 struct baseline_reading {
 	const struct ss_stored_baseline *wanted;
 	struct ss_sql *sql;
+	const struct ss_run_store *store;
+	struct ss_manifest manifest;
 	struct ss_check_run *runs;
 	const char **ids; /* run ids, parallel to the list of runs */
 	uint32_t count;
@@ -20,15 +22,6 @@ struct baseline_reading {
 };
 
 /* --- queries ---------------------------------------------------------------------------- */
-
-static void baseline_add_table(struct ss_text *query, const struct ss_run_store *store,
-			       const char *table)
-{
-	ss_text_add_string(query, "read_parquet('");
-	ss_sql_add_quoted(query, store->path, '\'');
-	ss_text_addf(query, "/%s/*/*.parquet', hive_partitioning = false, union_by_name = true)",
-		     table);
-}
 
 /* Some labels have their own columns: "job=pretrain". */
 static void baseline_add_label(struct ss_text *query, const struct ss_stored_label *label)
@@ -49,8 +42,7 @@ static void baseline_add_label(struct ss_text *query, const struct ss_stored_lab
 }
 
 /* Creates a table with the newest runs that match. */
-static enum ss_status baseline_choose_runs(struct baseline_reading *reading,
-					   const struct ss_run_store *store, struct ss_error *err)
+static enum ss_status baseline_choose_runs(struct baseline_reading *reading, struct ss_error *err)
 {
 	const struct ss_stored_baseline *wanted = reading->wanted;
 	SS_TEXT(query);
@@ -60,7 +52,7 @@ static enum ss_status baseline_choose_runs(struct baseline_reading *reading,
 				   "any_value(\"commit\") as \"commit\", "
 				   "min(coalesce(started, added)) as moment, min(added) as "
 				   "added from ");
-	baseline_add_table(&query, store, "runs");
+	ss_manifest_add_files(reading->store, &reading->manifest, "runs", NULL, NULL, &query);
 	ss_text_addf(&query, " where run_id <> '%s'", wanted->except ? wanted->except : "");
 	if (wanted->has_moment)
 		ss_text_addf(&query,
@@ -94,8 +86,8 @@ static enum ss_status baseline_query(struct baseline_reading *reading, const cha
 }
 
 /* The same for the rows of a table of the store that belong to the chosen runs. */
-static enum ss_status ask_table(struct baseline_reading *reading, const struct ss_run_store *store,
-				const char *columns, const char *table, const char *end,
+static enum ss_status ask_table(struct baseline_reading *reading, const char *columns,
+				const char *table, const char *end,
 				bool (*take)(struct baseline_reading *reading,
 					     const struct ss_table *table, uint32_t row),
 				struct ss_error *err)
@@ -103,7 +95,7 @@ static enum ss_status ask_table(struct baseline_reading *reading, const struct s
 	SS_TEXT(query);
 
 	ss_text_addf(&query, "select %s from ", columns);
-	baseline_add_table(&query, store, table);
+	ss_manifest_add_files(reading->store, &reading->manifest, table, NULL, NULL, &query);
 	ss_text_addf(&query, " where run_id in (select run_id from chosen) %s", end);
 	return ss_text_failed(&query) ? ss_fail_memory(err, "the query")
 				      : baseline_query(reading, query.data, take, err);
@@ -231,24 +223,21 @@ static bool take_finding(struct baseline_reading *reading, const struct ss_table
 	return true;
 }
 
-static enum ss_status baseline_read_tables(struct baseline_reading *reading,
-					   const struct ss_run_store *store, struct ss_error *err)
+static enum ss_status baseline_read_tables(struct baseline_reading *reading, struct ss_error *err)
 {
-	SS_TRY(baseline_choose_runs(reading, store, err));
+	SS_TRY(baseline_choose_runs(reading, err));
 	SS_TRY(baseline_query(
 		reading,
 		"select run_id, cast(ranks as bigint), device, \"commit\" from chosen order by "
 		"moment, added, run_id",
 		take_run, err));
-	SS_TRY(ask_table(reading, store, "run_id, cast(avg(step_ns) as bigint) as step_ns",
-			 "rank_steps", "group by run_id, step order by run_id, step",
-			 baseline_take_step, err));
-	SS_TRY(ask_table(reading, store, "run_id, name, cast(total_ns as bigint) as total_ns",
-			 "kernels", "", take_kernel, err));
-	SS_TRY(ask_table(reading, store,
-			 "run_id, kind, cast(sum(exposed_ns) as bigint) as exposed_ns",
+	SS_TRY(ask_table(reading, "run_id, cast(avg(step_ns) as bigint) as step_ns", "rank_steps",
+			 "group by run_id, step order by run_id, step", baseline_take_step, err));
+	SS_TRY(ask_table(reading, "run_id, name, cast(total_ns as bigint) as total_ns", "kernels",
+			 "", take_kernel, err));
+	SS_TRY(ask_table(reading, "run_id, kind, cast(sum(exposed_ns) as bigint) as exposed_ns",
 			 "collectives", "group by run_id, kind", take_collective, err));
-	return ask_table(reading, store,
+	return ask_table(reading,
 			 "run_id, rule, title, cast(coalesce(lost_ns, 0) as bigint) as lost_ns",
 			 "findings", "order by position", take_finding, err);
 }
@@ -258,19 +247,25 @@ enum ss_status ss_run_store_baseline(struct ss_run_store *store,
 				     struct ss_check_run *runs, uint32_t *count,
 				     struct ss_arena *arena, struct ss_error *err)
 {
-	struct baseline_reading reading = { .wanted = wanted, .runs = runs, .arena = arena };
+	struct baseline_reading reading = {
+		.wanted = wanted, .store = store, .runs = runs, .arena = arena
+	};
 	enum ss_status status;
+	bool has_runs = false;
 
 	*count = 0;
 	if (!SS_ALLOC(arena, reading.ids, SS_CHECK_RUNS_MAX))
 		return ss_fail_memory(err, "the baseline");
-	/* no file is replaced during the reads */
-	SS_TRY(ss_run_store_lock(store, false, err));
-	status = ss_run_store_query_open(store, NULL, &reading.sql, err);
-	if (status == SS_OK)
-		status = baseline_read_tables(&reading, store, err);
-	ss_sql_close(reading.sql);
-	ss_run_store_unlock(store);
+	status = ss_manifest_read(store, &reading.manifest, err);
+	for (uint32_t i = 0; i < reading.manifest.count; i++)
+		has_runs |= ss_manifest_counts(&reading.manifest.files[i], "runs", NULL);
+	if (status == SS_OK && has_runs) {
+		status = ss_run_store_query_open(store, NULL, &reading.sql, err);
+		if (status == SS_OK)
+			status = baseline_read_tables(&reading, err);
+		ss_sql_close(reading.sql);
+	}
+	ss_manifest_release(&reading.manifest);
 	*count = reading.count;
 	return status;
 }

@@ -51,23 +51,13 @@ const struct ss_view ss_store_changes_view = {
 };
 
 struct changes_asking {
-	const struct ss_run_store *store;
 	struct ss_sql *sql;
 	struct ss_table *out;
-	bool has_minutes;
+	struct ss_text steps, minutes; /* the files of the tables; empty: none */
 };
 
 /* The columns of the blocks of a job, by time. */
 enum { BLOCK_SECONDS, BLOCK_STEP, BLOCK_US };
-
-static void changes_add_table(const struct ss_run_store *store, const char *table,
-			      struct ss_text *out)
-{
-	ss_text_add_string(out, "read_parquet('");
-	ss_sql_add_quoted(out, store->path, '\'');
-	ss_text_addf(out, "/%s/date=*/*.parquet', union_by_name = true, hive_partitioning = true)",
-		     table);
-}
 
 static enum ss_status changes_fetch(struct ss_sql *sql, const struct ss_text *query,
 				    struct ss_sql_answer *out, struct ss_error *err)
@@ -110,7 +100,7 @@ static void culprit_add_medians(const char *part, int64_t at_s, struct ss_text *
 }
 
 /* The rank and part that changed most, if that is half of the change of `us`. */
-static void culprit_write_query(const struct ss_run_store *store, const struct ss_cell *job,
+static void culprit_write_query(const struct ss_text *minutes, const struct ss_cell *job,
 				int64_t at_s, double us, struct ss_text *out)
 {
 	char first[SS_DATE_BYTES], last[SS_DATE_BYTES];
@@ -121,7 +111,7 @@ static void culprit_write_query(const struct ss_run_store *store, const struct s
 	culprit_add_medians("data", at_s, out);
 	culprit_add_medians("gc", at_s, out);
 	ss_text_add_string(out, " from ");
-	changes_add_table(store, "rank_minutes", out);
+	ss_text_add(out, minutes->data, minutes->length);
 	ss_text_addf(out, " where date between '%s' and '%s' and ", first, last);
 	changes_add_window(at_s - COMPARED_S, at_s + BLOCK_S + COMPARED_S, out);
 	ss_text_add_string(out, " and ");
@@ -174,8 +164,8 @@ static enum ss_status changes_add_row(struct changes_asking *asking, const struc
 	SS_TEXT(query);
 	enum ss_status status = SS_OK;
 
-	if (asking->has_minutes) {
-		culprit_write_query(asking->store, job, at_s, us, &query);
+	if (asking->minutes.length) {
+		culprit_write_query(&asking->minutes, job, at_s, us, &query);
 		status = changes_fetch(asking->sql, &query, &answer, err);
 	}
 	if (!name.is_null)
@@ -189,10 +179,10 @@ static enum ss_status changes_add_row(struct changes_asking *asking, const struc
 		ss_row_int(out, (int64_t)(point->before * 1000));
 		ss_row_int(out, (int64_t)(point->after * 1000));
 		ss_row_share(out, us, point->before);
-		changes_add_culprit(out, asking->has_minutes ? &answer : NULL);
+		changes_add_culprit(out, asking->minutes.length ? &answer : NULL);
 		ss_row_end(out);
 	}
-	if (asking->has_minutes)
+	if (asking->minutes.length)
 		ss_sql_end(&answer);
 	return status;
 }
@@ -227,7 +217,7 @@ static enum ss_status changes_of_job(struct changes_asking *asking, const struct
 		     "select (epoch(time)::bigint // %d) * %d as seconds, min(step)::bigint as "
 		     "step, median(step_us)::double as us from ",
 		     BLOCK_S, BLOCK_S);
-	changes_add_table(asking->store, ss_stored_live_tables[0]->name, &query);
+	ss_text_add(&query, asking->steps.data, asking->steps.length);
 	ss_text_add_string(&query, " where not recorded and step_us is not null and ");
 	changes_add_job_is(job, &query);
 	ss_text_add_string(&query, " group by all order by seconds");
@@ -246,7 +236,7 @@ static enum ss_status changes_of_jobs(struct changes_asking *asking, const char 
 	enum ss_status status;
 
 	ss_text_add_string(&query, "select distinct job from ");
-	changes_add_table(asking->store, ss_stored_live_tables[0]->name, &query);
+	ss_text_add(&query, asking->steps.data, asking->steps.length);
 	if (only) {
 		ss_text_add_string(&query, " where job = ");
 		ss_run_store_add_literal(&query, only);
@@ -262,31 +252,28 @@ static enum ss_status changes_of_jobs(struct changes_asking *asking, const char 
 	return status;
 }
 
-static bool changes_has_days(const struct ss_run_store *store, const char *table)
-{
-	char path[SS_PATH_BYTES];
-	SS_STORE_NAMES(days);
-
-	return ss_run_store_path(store, path, NULL, "%s", table) == SS_OK &&
-	       ss_run_store_names_read(path, &days, NULL) == SS_OK && days.count;
-}
-
 enum ss_status ss_run_store_changes(struct ss_run_store *store, const struct ss_stored_run *run,
 				    struct ss_table *out, struct ss_error *err)
 {
-	struct changes_asking asking = { .store = store, .out = out };
+	struct changes_asking asking = { .out = out };
+	SS_MANIFEST(manifest);
 	enum ss_status status;
 
-	if (!changes_has_days(store, ss_stored_live_tables[0]->name))
-		return SS_OK;
-	asking.has_minutes = changes_has_days(store, ss_stored_live_tables[1]->name);
-	SS_TRY(ss_run_store_query_open(store, run, &asking.sql, err));
-	/* no file is replaced while they are read */
-	status = ss_run_store_lock(store, false, err);
-	if (status == SS_OK) {
-		status = changes_of_jobs(&asking, run->job, err);
-		ss_run_store_unlock(store);
+	SS_TRY(ss_manifest_read(store, &manifest, err));
+	ss_manifest_add_files(store, &manifest, ss_stored_live_tables[0]->name, NULL, NULL,
+			      &asking.steps);
+	ss_manifest_add_files(store, &manifest, ss_stored_live_tables[1]->name, NULL, NULL,
+			      &asking.minutes);
+	status = ss_text_failed(&asking.steps) || ss_text_failed(&asking.minutes)
+			 ? ss_fail_memory(err, "the query")
+			 : SS_OK;
+	if (status == SS_OK && asking.steps.length) {
+		status = ss_run_store_query_open(store, run, &asking.sql, err);
+		if (status == SS_OK)
+			status = changes_of_jobs(&asking, run->job, err);
+		ss_sql_close(asking.sql);
 	}
-	ss_sql_close(asking.sql);
+	ss_text_release(&asking.steps);
+	ss_text_release(&asking.minutes);
 	return status == SS_OK && out->failed ? ss_fail_memory(err, "the changes") : status;
 }

@@ -117,37 +117,21 @@ static void fleet_add_rule_titles(struct ss_text *out)
 	ss_text_add_string(out, "}");
 }
 
-/* Appends a glob pattern, in which characters such as "*" in the store's path are escaped. */
-static void add_pattern(struct ss_text *out, const char *path)
-{
-	for (; *path; path++)
-		if (strchr("*?[", *path))
-			ss_text_addf(out, "[%c]", *path);
-		else
-			ss_text_add(out, *path == '\'' ? "''" : path, *path == '\'' ? 2 : 1);
-}
-
-static void fleet_add_table(struct ss_text *out, const struct ss_run_store *store, const char *name)
-{
-	ss_text_addf(out, "%s as (from read_parquet('", name);
-	add_pattern(out, store->path);
-	ss_text_addf(out, "/%s/date=*/*.parquet', union_by_name = true, hive_partitioning = true))",
-		     name);
-}
-
 /*
  * Writes the query after definitions of the tables that it reads; merges its own "with" into them.
  */
-static void write_query(const struct ss_run_store *store, const struct ss_fleet_query *query,
-			const char *label, const char *run, struct ss_text *out)
+static void write_query(const struct ss_run_store *store, const struct ss_manifest *manifest,
+			const struct ss_fleet_query *query, const char *label, const char *run,
+			struct ss_text *out)
 {
 	static const char *const tables[] = { "findings", "rank_steps", "runs" };
 	const char *text = query->text, *between = "with ";
 
 	for (size_t i = 0; i < SS_COUNT(tables); i++)
 		if (strstr(text, tables[i])) {
-			ss_text_add_string(out, between);
-			fleet_add_table(out, store, tables[i]);
+			ss_text_addf(out, "%s%s as (from ", between, tables[i]);
+			ss_manifest_add_files(store, manifest, tables[i], NULL, NULL, out);
+			ss_text_add_string(out, ")");
 			between = ", ";
 		}
 	if (strncmp(text, "with ", 5) == 0) {
@@ -175,31 +159,24 @@ enum ss_status ss_fleet_ask(const struct ss_run_store *store, struct ss_sql *sql
 			    const struct ss_fleet_query *query, const char *label, const char *run,
 			    struct ss_sql_answer *out, struct ss_error *err)
 {
-	struct ss_text text = { 0 };
-	enum ss_status status = SS_OK;
+	SS_MANIFEST(manifest);
+	SS_TEXT(text);
+	bool has_runs = false;
 
 	*out = (struct ss_sql_answer){ .sql = sql };
-	write_query(store, query, label, run, &text);
-	/* if files were compacted away after the query began, try once more */
-	for (int i = 0; i < 2; i++) {
-		if (ss_text_failed(&text)) {
-			status = ss_fail_memory(err, "the query");
-			break;
-		}
-		status = ss_sql_begin(sql, &(struct ss_sql_text){ text.data, text.length }, out,
+	SS_TRY(ss_manifest_read(store, &manifest, err));
+	for (uint32_t i = 0; i < manifest.count; i++)
+		has_runs |= ss_manifest_counts(&manifest.files[i], "runs", NULL);
+	if (!has_runs)
+		return ss_fail(err, SS_ERR_MISSING,
+			       "the store has no runs yet; add one with 'stepscope store add %s "
+			       "PATH'",
+			       store->path);
+	write_query(store, &manifest, query, label, run, &text);
+	return ss_text_failed(&text)
+		       ? ss_fail_memory(err, "the query")
+		       : ss_sql_begin(sql, &(struct ss_sql_text){ text.data, text.length }, out,
 				      err);
-		if (status != SS_ERR_FORMAT || strstr(err->text, "No files found"))
-			break;
-		if (!i)
-			ss_sql_end(out);
-	}
-	ss_text_release(&text);
-	if (status != SS_OK && strstr(err->text, "No files found"))
-		status = ss_fail(err, SS_ERR_MISSING,
-				 "the store has no runs yet; add one with 'stepscope store add %s "
-				 "PATH'",
-				 store->path);
-	return status;
 }
 
 enum ss_status ss_fleet_open(const struct ss_run_store *store, const struct ss_stored_run *run,

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.c - opens stores; manages their paths, locks and temporary folders.
+ * folder.c - opens stores; manages their paths and the files that are written into them.
  */
 #include "store/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/hash/hash.h"
+#include "base/system/thread.h"
 #include "base/utf8.h"
 
 #define DESCRIPTION "stepscope.json"
@@ -59,13 +62,14 @@ static enum ss_status check_empty(const char *path, struct ss_error *err)
 	return SS_OK;
 }
 
-static enum ss_status store_folder_describe(const struct ss_run_store *store, struct ss_error *err)
+enum ss_status ss_run_store_describe(struct ss_run_store *store, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES], text[128];
 	struct ss_new_file file;
 	enum ss_status status;
 
-	SS_TRY(check_empty(store->path, err));
+	if (store->layout == SS_RUN_STORE_LAYOUT)
+		return SS_OK;
 	SS_TRY(ss_run_store_path(store, path, err, DESCRIPTION));
 	SS_TRY(ss_new_file_open(path, &file, err));
 	snprintf(text, sizeof(text), "{\"schema\": \"stepscope.store\", \"layout\": %d}\n",
@@ -75,7 +79,9 @@ static enum ss_status store_folder_describe(const struct ss_run_store *store, st
 		ss_new_file_drop(&file);
 		return status;
 	}
-	return ss_new_file_close(&file, err);
+	SS_TRY(ss_new_file_close(&file, err));
+	store->layout = SS_RUN_STORE_LAYOUT;
+	return SS_OK;
 }
 
 /* The number after "layout"; 0: none. */
@@ -89,15 +95,24 @@ static unsigned long layout_of(const char *text)
 	return strtoul(at, NULL, 10);
 }
 
-static enum ss_status check_layout(const struct ss_run_store *store, const char *path,
-				   struct ss_error *err)
+/* Reads the layout; 0 without an error: there is no description. */
+static enum ss_status read_layout(struct ss_run_store *store, const char *path,
+				  struct ss_error *err)
 {
-	char text[DESCRIPTION_BYTES] = "";
-	ssize_t length = pread(store->fd, text, sizeof(text) - 1, 0);
-	unsigned long layout = length > 0 ? layout_of(text) : 0;
+	char description[SS_PATH_BYTES], text[DESCRIPTION_BYTES] = "";
+	unsigned long layout;
+	ssize_t length;
+	int fd;
 
+	SS_TRY(ss_run_store_path(store, description, err, DESCRIPTION));
+	fd = open(description, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? SS_OK : fail_system("open", description, err);
+	length = pread(fd, text, sizeof(text) - 1, 0);
+	close(fd);
 	if (length < 0)
 		return fail_system("read", path, err);
+	layout = layout_of(text);
 	if (!layout)
 		return ss_fail(err, SS_ERR_FORMAT,
 			       "'%.200s/" DESCRIPTION "' does not describe a store", path);
@@ -106,16 +121,8 @@ static enum ss_status check_layout(const struct ss_run_store *store, const char 
 			       "the store '%.200s' has layout %lu, and this version knows layouts "
 			       "up to %d: use a newer stepscope",
 			       path, layout, SS_RUN_STORE_LAYOUT);
+	store->layout = (int)layout;
 	return SS_OK;
-}
-
-/* Opens the description; read-only if the user may not write to the store. */
-static int open_description(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-
-	return fd < 0 && (errno == EACCES || errno == EROFS) ? open(path, O_RDONLY | O_CLOEXEC)
-							     : fd;
 }
 
 static enum ss_status store_folder_find(const char *path, bool creates, struct ss_run_store *out,
@@ -133,205 +140,34 @@ static enum ss_status store_folder_find(const char *path, bool creates, struct s
 	return SS_OK;
 }
 
+/* Another process may make the store at the same time. */
+static enum ss_status store_folder_make(struct ss_run_store *store, const char *path,
+					struct ss_error *err)
+{
+	struct ss_error own = { 0 };
+	enum ss_status status = check_empty(store->path, &own);
+
+	if (status == SS_OK)
+		return ss_run_store_describe(store, err);
+	SS_TRY(read_layout(store, path, err));
+	return store->layout ? SS_OK : ss_fail(err, status, "%s", own.text);
+}
+
 enum ss_status ss_run_store_open(const char *path, bool creates, struct ss_run_store *out,
 				 struct ss_error *err)
 {
-	char description[SS_PATH_BYTES];
 	enum ss_status status;
 
-	*out = (struct ss_run_store){ .fd = -1 };
+	*out = (struct ss_run_store){ 0 };
 	SS_TRY(store_folder_find(path, creates, out, err));
-	SS_TRY(ss_run_store_path(out, description, err, DESCRIPTION));
-	out->fd = open_description(description);
-	if (out->fd < 0 && errno == ENOENT && creates) {
-		SS_TRY(store_folder_describe(out, err));
-		out->fd = open_description(description);
-	}
-	if (out->fd < 0 && errno == ENOENT)
-		return ss_fail(err, SS_ERR_USAGE,
-			       "'%.200s' is not a store: it has no " DESCRIPTION
-			       "; 'stepscope store add' makes one",
-			       path);
-	if (out->fd < 0)
-		return fail_system("open", description, err);
-	status = check_layout(out, path, err);
-	if (status != SS_OK)
-		ss_run_store_close(out);
-	return status;
-}
-
-void ss_run_store_close(struct ss_run_store *store)
-{
-	if (store->fd >= 0)
-		close(store->fd);
-	store->fd = -1;
-}
-
-/* --- locks and temporary folders ------------------------------------------------------ */
-
-/* Whether the last lock failed because its file system has none. */
-static bool lacks_locks(void)
-{
-	return errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL;
-}
-
-/* Files that are added appear whole and under new names: that needs no lock. */
-static enum ss_status take_lock(struct ss_run_store *store, int kind, struct ss_error *err)
-{
-	while (flock(store->fd, kind) != 0) {
-		if (kind == LOCK_SH && lacks_locks())
-			return SS_OK;
-		if (errno != EINTR)
-			return fail_system("lock", store->path, err);
-	}
-	return SS_OK;
-}
-
-enum ss_status ss_run_store_lock(struct ss_run_store *store, bool is_alone, struct ss_error *err)
-{
-	enum ss_status status = take_lock(store, is_alone ? LOCK_EX : LOCK_SH, err);
-
-	if (status != SS_OK || !ss_run_store_is_dropping(store))
-		return status;
-	/* an interrupted drop must be completed first, or its dates could come back */
-	status = is_alone ? SS_OK : take_lock(store, LOCK_EX, err);
-	if (status == SS_OK)
-		status = ss_run_store_finish_drop(store, err);
-	if (status != SS_OK)
-		ss_run_store_unlock(store);
-	return status;
-}
-
-void ss_run_store_unlock(struct ss_run_store *store)
-{
-	flock(store->fd, LOCK_UN);
-}
-
-enum ss_status ss_run_store_work_begin(struct ss_run_store *store, struct ss_run_store_work *out,
-				       struct ss_error *err)
-{
-	enum ss_status status;
-
-	*out = (struct ss_run_store_work){ .fd = -1 };
-	/* whoever removes leftovers waits until this folder is locked */
-	SS_TRY(ss_run_store_lock(store, false, err));
-	status = ss_new_folder(store->path, out->path, err);
-	if (status == SS_OK)
-		out->fd = open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (status == SS_OK &&
-	    (out->fd < 0 || (flock(out->fd, LOCK_EX | LOCK_NB) != 0 && !lacks_locks()))) {
-		status = fail_system("lock", out->path, err);
-		rmdir(out->path);
-	}
-	if (status != SS_OK)
-		out->path[0] = '\0';
-	ss_run_store_unlock(store);
-	return status;
-}
-
-void ss_run_store_work_end(struct ss_run_store_work *work)
-{
-	if (work->path[0])
-		ss_run_store_remove(work->path);
-	if (work->fd >= 0)
-		close(work->fd);
-	*work = (struct ss_run_store_work){ .fd = -1 };
-}
-
-bool ss_run_store_remove(const char *path)
-{
-	DIR *folder = opendir(path);
-	const struct dirent *entry;
-	bool is_fine = true;
-
-	if (!folder)
-		return errno == ENOENT || (errno == ENOTDIR && unlink(path) == 0);
-	while ((entry = readdir(folder))) {
-		char inner[SS_PATH_BYTES];
-		int length = snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name);
-
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (length < 0 || (size_t)length >= sizeof(inner))
-			is_fine = false;
-		else if (unlink(inner) != 0 && errno != ENOENT)
-			is_fine = (errno == EISDIR || errno == EPERM) &&
-				  ss_run_store_remove(inner) && is_fine;
-	}
-	closedir(folder);
-	return (rmdir(path) == 0 || errno == ENOENT) && is_fine;
-}
-
-/* Removes temporary folders whose owner is gone. */
-static enum ss_status remove_left(struct ss_run_store *store, struct ss_error *err)
-{
-	static const char begin[] = ".stepscope.";
-	SS_STORE_NAMES(names);
-
-	SS_TRY(ss_run_store_names_read(store->path, &names, err));
-	for (uint32_t i = 0; i < names.count; i++) {
-		char path[SS_PATH_BYTES];
-		int fd;
-
-		if (strncmp(names.items[i], begin, sizeof(begin) - 1) != 0)
-			continue;
-		SS_TRY(ss_run_store_path(store, path, err, "%s", names.items[i]));
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-			ss_run_store_remove(path);
-		if (fd >= 0)
-			close(fd);
-	}
-	return SS_OK;
-}
-
-/* Whether the lock that is held on the file refuses another one. */
-static bool locks_exclude(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	bool excludes = fd < 0 || (flock(fd, LOCK_EX | LOCK_NB) != 0 && !lacks_locks());
-
-	if (fd >= 0)
-		close(fd);
-	return excludes;
-}
-
-/* Locks the file of who compacts or drops, or says why not. */
-static enum ss_status take_upkeep(const struct ss_run_store *store, const char *path, int fd,
-				  struct ss_error *err)
-{
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && !lacks_locks())
-		return ss_fail(err, SS_ERR_IO,
-			       "another process compacts or drops in '%.200s'; try again when it "
-			       "is done",
-			       store->path);
-	/* what is added meanwhile would be lost */
-	return locks_exclude(path)
-		       ? SS_OK
-		       : ss_fail(err, SS_ERR_IO,
-				 "the file system of '%.200s' has no locks: compact or drop in a "
-				 "copy on a local disk",
-				 store->path);
-}
-
-enum ss_status ss_run_store_upkeep(struct ss_run_store *store, int *lock, struct ss_error *err)
-{
-	char path[SS_PATH_BYTES];
-	enum ss_status status;
-
-	SS_TRY(ss_run_store_path(store, path, err, ".upkeep"));
-	*lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	if (*lock < 0)
-		return fail_system("write", path, err);
-	status = take_upkeep(store, path, *lock, err);
-	if (status == SS_OK)
-		status = ss_run_store_lock(store, true, err);
-	if (status == SS_OK) {
-		status = remove_left(store, err);
-		ss_run_store_unlock(store);
-	}
-	if (status != SS_OK)
-		close(*lock);
+	status = read_layout(out, path, err);
+	if (status == SS_OK && !out->layout && creates)
+		status = store_folder_make(out, path, err);
+	if (status == SS_OK && !out->layout)
+		status = ss_fail(err, SS_ERR_USAGE,
+				 "'%.200s' is not a store: it has no " DESCRIPTION
+				 "; 'stepscope store add' makes one",
+				 path);
 	return status;
 }
 
@@ -386,16 +222,6 @@ bool ss_run_store_is_date(const char *text)
 	return true;
 }
 
-const char *ss_run_store_date_of(const char *name)
-{
-	static const char begin[] = "date=";
-
-	if (strncmp(name, begin, sizeof(begin) - 1) != 0)
-		return NULL;
-	name += sizeof(begin) - 1;
-	return ss_run_store_is_date(name) ? name : NULL;
-}
-
 static bool ends_as_parquet(const char *name, size_t from)
 {
 	return strlen(name) > from && strcmp(name + from, ".parquet") == 0;
@@ -413,20 +239,6 @@ bool ss_run_store_is_run(const char *name)
 {
 	return strspn(name, "0123456789abcdef") == SS_RUN_ID_BYTES - 1 &&
 	       ends_as_parquet(name, SS_RUN_ID_BYTES - 1);
-}
-
-enum ss_status ss_run_store_sync(const char *path, uint64_t *bytes, struct ss_error *err)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	enum ss_status status = SS_OK;
-	struct stat info = { 0 };
-
-	if (fd < 0 || fstat(fd, &info) != 0 || fsync(fd) != 0)
-		status = fail_system("write", path, err);
-	*bytes = (uint64_t)info.st_size;
-	if (fd >= 0)
-		close(fd);
-	return status;
 }
 
 void ss_run_store_add_literal(struct ss_text *out, const char *text)
@@ -450,43 +262,166 @@ void ss_run_store_add_literal(struct ss_text *out, const char *text)
 	ss_text_end(&sound, out);
 }
 
-enum ss_status ss_run_store_write(const struct ss_run_store_work *work, struct ss_sql *sql,
-				  const struct ss_text *query, const char *name, uint64_t *bytes,
+/* --- writing files -------------------------------------------------------------------------- */
+
+/*
+ * DuckDB writes a table into a pipe, and a second thread writes the file: DuckDB itself locks the
+ * files that it writes, which some network file systems refuse.
+ */
+struct store_piping {
+	struct ss_sql *sql;
+	const struct ss_sql_text *query;
+	int to, from, file;
+	uint64_t bytes;
+	int problem; /* errno of writing */
+	enum ss_status status;
+	struct ss_error *err;
+};
+
+static void store_piping_fill(struct store_piping *piping)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/dev/fd/%d", piping->to);
+	piping->status = ss_sql_copy(piping->sql, piping->query, path, piping->err);
+	close(piping->to);
+	piping->to = -1;
+}
+
+/* Reads to the end also when the file cannot be written: DuckDB must not wait for ever. */
+static void store_piping_drain(struct store_piping *piping)
+{
+	char block[1 << 16];
+	ssize_t count, written;
+
+	while ((count = read(piping->from, block, sizeof(block))) != 0) {
+		if (count < 0 && errno != EINTR)
+			break;
+		for (ssize_t at = 0; at < count && !piping->problem; at += written) {
+			written = write(piping->file, block + at, (size_t)(count - at));
+			if (written < 0 && errno != EINTR)
+				piping->problem = errno;
+			written = written < 0 ? 0 : written;
+			piping->bytes += (uint64_t)written;
+		}
+	}
+}
+
+static void store_piping_work(void *context, uint32_t index)
+{
+	if (index)
+		store_piping_drain(context);
+	else
+		store_piping_fill(context);
+}
+
+static void store_piping_stop(void *context)
+{
+	struct store_piping *piping = context;
+
+	if (piping->to >= 0)
+		close(piping->to);
+	piping->to = -1;
+}
+
+static enum ss_status store_pipe(struct store_piping *piping, const char *path,
+				 struct ss_error *err)
+{
+	int ends[2], problem;
+
+	if (pipe(ends) != 0)
+		return fail_system("write", path, err);
+	piping->from = ends[0];
+	piping->to = ends[1];
+	problem = ss_thread_run_all(2, store_piping_work, store_piping_stop, piping);
+	store_piping_stop(piping);
+	close(piping->from);
+	if (!problem && piping->status != SS_OK)
+		return piping->status;
+	problem = problem ? problem : piping->problem;
+	if (!problem && fsync(piping->file) != 0 && errno != EINVAL)
+		problem = errno;
+	return !problem ? SS_OK
+			: ss_fail(err, SS_ERR_IO, "cannot write '%.200s': %s", path,
+				  strerror(problem));
+}
+
+/* Makes a file with a name that no process has used: "TABLE/date=DATE/BEGIN-KEY.parquet". */
+static enum ss_status store_new_file(const struct ss_run_store *store, const char *table,
+				     const char *date, const char *begin,
+				     char name[SS_MANIFEST_NAME_BYTES], char path[SS_PATH_BYTES],
+				     int *fd, struct ss_error *err)
+{
+	SS_TRY(ss_run_store_path(store, path, err, "%s", table));
+	if (mkdir(path, 0777) != 0 && errno != EEXIST)
+		return fail_system("write", path, err);
+	SS_TRY(ss_run_store_path(store, path, err, "%s/date=%s", table, date));
+	if (mkdir(path, 0777) != 0 && errno != EEXIST)
+		return fail_system("write", path, err);
+	do {
+		struct timespec now = { 0 };
+		uint64_t key;
+
+		clock_gettime(CLOCK_REALTIME, &now);
+		key = ss_hash_mix((uint64_t)now.tv_sec, (uint64_t)now.tv_nsec);
+		key = ss_hash_mix(key, (uint64_t)getpid());
+		key = ss_hash_mix(key, (uint64_t)(uintptr_t)name);
+		snprintf(name, SS_MANIFEST_NAME_BYTES, "%s/date=%s/%s-%016" PRIx64 ".parquet",
+			 table, date, begin, key);
+		SS_TRY(ss_run_store_path(store, path, err, "%s", name));
+		*fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	} while (*fd < 0 && errno == EEXIST);
+	return *fd >= 0 ? SS_OK : fail_system("write", path, err);
+}
+
+enum ss_status ss_run_store_write(const struct ss_run_store *store, struct ss_sql *sql,
+				  const struct ss_text *query, const char *table, const char *date,
+				  const char *begin, struct ss_run_store_made *made,
 				  struct ss_error *err)
 {
+	const struct ss_sql_text text = { query->data, query->length };
+	struct store_piping piping = { .sql = sql, .query = &text, .err = err };
+	struct ss_manifest_file *file;
 	char path[SS_PATH_BYTES];
-	uint64_t own = 0;
-	int length = snprintf(path, sizeof(path), "%s/%s", work->path, name);
+	enum ss_status status;
 
-	if (length < 0 || (size_t)length >= sizeof(path))
-		return ss_fail(err, SS_ERR_USAGE, "the path of the store is too long");
 	if (ss_text_failed(query))
 		return ss_fail_memory(err, "the query");
-	SS_TRY(ss_sql_copy(sql, &(struct ss_sql_text){ query->data, query->length }, path, err));
-	SS_TRY(ss_run_store_sync(path, &own, err));
-	*bytes += own;
+	if (made->count == SS_COUNT(made->files))
+		return ss_fail(err, SS_ERR_LIMIT, "these rows are of more than %d days",
+			       SS_RUN_STORE_MADE_MAX / 2);
+	file = &made->files[made->count];
+	SS_TRY(store_new_file(store, table, date, begin, made->names[made->count], path,
+			      &piping.file, err));
+	*file = (struct ss_manifest_file){ .name = made->names[made->count++] };
+	status = store_pipe(&piping, path, err);
+	close(piping.file);
+	file->bytes = piping.bytes;
+	*strrchr(path, '/') = '\0';
+	return status == SS_OK ? ss_new_file_sync_folder(path, err) : status;
+}
+
+enum ss_status ss_run_store_name_made(const struct ss_run_store *store,
+				      const struct ss_run_store_made *made,
+				      struct ss_manifest *manifest, struct ss_error *err)
+{
+	for (uint32_t i = 0; i < made->count; i++)
+		SS_TRY(ss_manifest_set(store, manifest, &made->files[i], err));
 	return SS_OK;
 }
 
-enum ss_status ss_run_store_place(const struct ss_run_store *store,
-				  const struct ss_run_store_work *work, const char *table,
-				  const char *date, const char *name, struct ss_error *err)
+void ss_run_store_delete_made(const struct ss_run_store *store, struct ss_run_store_made *made)
 {
-	char from[SS_PATH_BYTES], folder[SS_PATH_BYTES], to[SS_PATH_BYTES];
-	int length = snprintf(from, sizeof(from), "%s/%s", work->path, table);
+	char path[SS_PATH_BYTES];
+	SS_MANIFEST(manifest);
 
-	if (length < 0 || (size_t)length >= sizeof(from))
-		return ss_fail(err, SS_ERR_USAGE, "the path of the store is too long");
-	SS_TRY(ss_run_store_path(store, folder, err, "%s", table));
-	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-		return fail_system("write", folder, err);
-	SS_TRY(ss_run_store_path(store, folder, err, "%s/date=%s", table, date));
-	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-		return fail_system("write", folder, err);
-	SS_TRY(ss_run_store_path(store, to, err, "%s/date=%s/%s.parquet", table, date, name));
-	if (rename(from, to) != 0)
-		return fail_system("write", to, err);
-	return ss_new_file_sync_folder(folder, err);
+	/* of a process that came late in a strange way, other manifests may name them */
+	if (made->count && ss_manifest_read(store, &manifest, NULL) == SS_OK)
+		for (uint32_t i = 0; i < made->count; i++)
+			if (!ss_manifest_find(&manifest, made->names[i]) &&
+			    ss_run_store_path(store, path, NULL, "%s", made->names[i]) == SS_OK)
+				unlink(path);
+	made->count = 0;
 }
 
 enum ss_status ss_run_store_query_open(const struct ss_run_store *store,

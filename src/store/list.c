@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/sort.h"
 #include "base/text.h"
@@ -92,15 +91,17 @@ struct day {
 	uint64_t runs, files, bytes;
 };
 
-/* Counts the runs in one compact file of `runs`. */
-static enum ss_status count_compact(const struct ss_run_store *store, const char *path,
-				    uint64_t *runs, struct ss_error *err)
+/* Counts the runs in one file of many. */
+static enum ss_status count_many(const struct ss_run_store *store, const char *name, uint64_t *runs,
+				 struct ss_error *err)
 {
+	char path[SS_PATH_BYTES];
 	SS_TEXT(query);
 	struct ss_sql_answer answer;
 	struct ss_sql *sql = NULL;
 	enum ss_status status;
 
+	SS_TRY(ss_run_store_path(store, path, err, "%s", name));
 	SS_TRY(ss_run_store_query_open(store, NULL, &sql, err));
 	ss_text_add_string(&query, "select run_id from read_parquet('");
 	ss_sql_add_quoted(&query, path, '\'');
@@ -120,71 +121,50 @@ static enum ss_status count_compact(const struct ss_run_store *store, const char
 	return status;
 }
 
-/* Adds the files of one table and day; those of `runs` also tell the number of runs. */
-static enum ss_status count_table(const struct ss_run_store *store, const char *table,
-				  const char *date, struct day *out, struct ss_error *err)
+static enum ss_status count_day(const struct ss_run_store *store,
+				const struct ss_manifest *manifest, const char *date,
+				struct day *out, struct ss_error *err)
 {
-	char path[SS_PATH_BYTES];
-	SS_STORE_NAMES(names);
-	bool has_runs = strcmp(table, "runs") == 0;
+	for (uint32_t i = 0; i < manifest->count; i++) {
+		const struct ss_manifest_file *file = &manifest->files[i];
+		bool is_of_run = false, has_runs = ss_manifest_counts(file, "runs", date);
 
-	SS_TRY(ss_run_store_path(store, path, err, "%s/date=%s", table, date));
-	SS_TRY(ss_run_store_names_read(path, &names, err));
-	for (uint32_t i = 0; i < names.count; i++) {
-		bool is_compact = ss_run_store_is_compact(names.items[i]);
-		struct stat info;
-
-		if (!is_compact && !ss_run_store_is_run(names.items[i]))
-			continue;
-		SS_TRY(ss_run_store_path(store, path, err, "%s/date=%s/%s", table, date,
-					 names.items[i]));
-		if (stat(path, &info) != 0)
+		for (size_t k = 0; k < ss_stored_table_count; k++)
+			is_of_run |= ss_manifest_counts(file, ss_stored_tables[k]->name, date);
+		if (!is_of_run)
 			continue;
 		out->files++;
-		out->bytes += (uint64_t)info.st_size;
-		out->runs += has_runs && !is_compact;
-		if (has_runs && is_compact)
-			SS_TRY(count_compact(store, path, &out->runs, err));
+		out->bytes += file->bytes;
+		out->runs += has_runs && ss_manifest_is_single(file);
+		if (has_runs && !ss_manifest_is_single(file))
+			SS_TRY(count_many(store, file->name, &out->runs, err));
 	}
 	return SS_OK;
-}
-
-static enum ss_status list_days(struct ss_run_store *store, struct ss_run_store_names *names,
-				struct ss_table *out, struct ss_error *err)
-{
-	SS_SORT(names->items, names->count, ss_sort_compare_strings);
-	for (uint32_t i = 0; i < names->count; i++) {
-		const char *date = ss_run_store_date_of(names->items[i]);
-		struct day day = { 0 };
-
-		for (size_t j = 0; date && j < ss_stored_table_count; j++)
-			SS_TRY(count_table(store, ss_stored_tables[j]->name, date, &day, err));
-		if (!day.runs)
-			continue;
-		ss_row_begin(out);
-		ss_row_text(out, date);
-		ss_row_int(out, (int64_t)day.runs);
-		ss_row_int(out, (int64_t)day.files);
-		ss_row_int(out, (int64_t)day.bytes);
-		ss_row_int(out, (int64_t)(day.bytes / day.runs));
-		ss_row_end(out);
-	}
-	return out->failed ? ss_fail_memory(err, "the list") : SS_OK;
 }
 
 enum ss_status ss_run_store_list(struct ss_run_store *store, struct ss_table *out,
 				 struct ss_error *err)
 {
-	char path[SS_PATH_BYTES];
-	SS_STORE_NAMES(names);
-	enum ss_status status;
+	SS_MANIFEST(manifest);
+	char date[SS_DATE_BYTES] = "";
 
-	SS_TRY(ss_run_store_path(store, path, err, "runs"));
-	/* no file is replaced while they are counted */
-	SS_TRY(ss_run_store_lock(store, false, err));
-	status = ss_run_store_names_read(path, &names, err);
-	if (status == SS_OK)
-		status = list_days(store, &names, out, err);
-	ss_run_store_unlock(store);
-	return status;
+	SS_TRY(ss_manifest_read(store, &manifest, err));
+	/* sorted by name: days of a table follow each other */
+	for (uint32_t i = 0; i < manifest.count; i++) {
+		struct day day = { 0 };
+
+		if (!ss_manifest_counts(&manifest.files[i], "runs", NULL) ||
+		    ss_manifest_counts(&manifest.files[i], "runs", date))
+			continue;
+		memcpy(date, ss_manifest_date(&manifest.files[i]), SS_DATE_BYTES - 1);
+		SS_TRY(count_day(store, &manifest, date, &day, err));
+		ss_row_begin(out);
+		ss_row_text(out, date);
+		ss_row_int(out, (int64_t)day.runs);
+		ss_row_int(out, (int64_t)day.files);
+		ss_row_int(out, (int64_t)day.bytes);
+		ss_row_int(out, (int64_t)(day.runs ? day.bytes / day.runs : 0));
+		ss_row_end(out);
+	}
+	return out->failed ? ss_fail_memory(err, "the list") : SS_OK;
 }

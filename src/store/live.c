@@ -3,7 +3,8 @@
  * live.c - adds live numbers to a store: steps of the job, minutes of its ranks.
  *
  * A ring of live numbers holds days, and is added every hour or so: only rows behind the last one
- * of the job that the store has are new. Their file has a name of its own, so nothing is replaced.
+ * of the job that the store has are new. If another process adds rows of the same ranks meanwhile,
+ * or compacts, it is looked for them again.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,14 +21,13 @@ struct live_adding {
 	struct ss_run_store *store;
 	struct ss_session *session;
 	struct ss_sql *sql;
-	struct ss_run_store_work work;
+	struct ss_manifest manifest; /* whose rows are known */
+	struct ss_run_store_made made;
 	char first_date[SS_DATE_BYTES]; /* of the rows */
-	char name[SS_RUN_ID_BYTES];     /* of the files */
+	char name[SS_RUN_ID_BYTES];     /* with which the files begin: of the job and its ranks */
 	const char *job;
-	uint64_t bytes;
 };
 
-/* What was added, and no more than that, makes the name: the same rows have the same one. */
 static void live_name_files(struct live_adding *adding)
 {
 	const struct ss_live *live = &adding->session->job.live;
@@ -38,44 +38,21 @@ static void live_name_files(struct live_adding *adding)
 		const struct ss_live_file *file = live->ranks[i].file;
 
 		hash = ss_hash_mix(hash, (uint64_t)file->rank);
-		hash = ss_hash_mix(hash, (uint64_t)file->begin_ns);
-		hash = ss_hash_mix(hash, (uint64_t)file->rows[file->row_count - 1].end_us);
-		hash = ss_hash_mix(hash, ss_hash_bytes(file->host, strlen(file->host)));
 		first_us = file->rows[0].end_us < first_us ? file->rows[0].end_us : first_us;
 	}
 	snprintf(adding->name, sizeof(adding->name), "%016" PRIx64, hash);
 	ss_clock_utc(first_us * 1000, "%Y-%m-%d", adding->first_date, sizeof(adding->first_date));
 }
 
-/* Appends the files of the days that rows can be of; false: there are none. */
-static enum ss_status live_add_files(const struct live_adding *adding, const char *table,
-				     struct ss_text *out, bool *has, struct ss_error *err)
+/* Whether the rows of a file can be some of these. */
+static bool live_may_have(const struct live_adding *adding, const struct ss_manifest_file *file)
 {
-	char path[SS_PATH_BYTES];
-	SS_STORE_NAMES(days);
+	bool is_live = false;
 
-	*has = false;
-	SS_TRY(ss_run_store_path(adding->store, path, err, "%s", table));
-	SS_TRY(ss_run_store_names_read(path, &days, err));
-	for (uint32_t i = 0; i < days.count; i++) {
-		const char *date = ss_run_store_date_of(days.items[i]);
-		SS_STORE_NAMES(names);
-
-		if (!date || strcmp(date, adding->first_date) < 0)
-			continue;
-		SS_TRY(ss_run_store_path(adding->store, path, err, "%s/date=%s", table, date));
-		SS_TRY(ss_run_store_names_read(path, &names, err));
-		for (uint32_t k = 0; k < names.count; k++) {
-			if (!ss_run_store_is_compact(names.items[k]) &&
-			    !ss_run_store_is_run(names.items[k]))
-				continue;
-			ss_text_add_string(out, *has ? ", '" : "'");
-			ss_sql_add_quoted(out, path, '\'');
-			ss_text_addf(out, "/%s'", names.items[k]);
-			*has = true;
-		}
-	}
-	return SS_OK;
+	for (size_t i = 0; i < ss_stored_live_table_count; i++)
+		is_live |= ss_manifest_counts(file, ss_stored_live_tables[i]->name, NULL);
+	return is_live &&
+	       strncmp(ss_manifest_date(file), adding->first_date, SS_DATE_BYTES - 1) >= 0;
 }
 
 /* Creates the table `known`: how far the store has the job. */
@@ -87,12 +64,12 @@ static enum ss_status live_make_known(struct live_adding *adding,
 	const char *group = strstr(table->known, "rank,") ? " group by rank" : "";
 	bool has;
 
-	SS_TRY(live_add_files(adding, table->name, &files, &has, err));
+	has = ss_manifest_add_files(adding->store, &adding->manifest, table->name,
+				    adding->first_date, NULL, &files);
 	ss_text_addf(&query, "create or replace temp table known as %s from ", table->known);
 	if (has)
 		ss_text_addf(&query,
-			     "read_parquet([%s], hive_partitioning = false) r, this_job where "
-			     "r.job is not distinct from this_job.job%s",
+			     "%s r, this_job where r.job is not distinct from this_job.job%s",
 			     files.data, group);
 	else
 		ss_text_addf(&query, "(select null::timestamp as \"%s\", null::integer as rank)%s",
@@ -102,7 +79,7 @@ static enum ss_status live_make_known(struct live_adding *adding,
 		       : ss_sql_run(adding->sql, query.data, err);
 }
 
-/* Writes the new rows of a day, and renames the file. */
+/* Writes the new rows of a day. */
 static enum ss_status live_write_day(struct live_adding *adding,
 				     const struct ss_stored_table *table, const char *date,
 				     struct ss_error *err)
@@ -111,10 +88,8 @@ static enum ss_status live_write_day(struct live_adding *adding,
 
 	ss_text_addf(&query, "from new_rows where \"%s\"::date = date '%s' order by %s",
 		     table->time, date, table->order);
-	SS_TRY(ss_run_store_write(&adding->work, adding->sql, &query, table->name, &adding->bytes,
-				  err));
-	return ss_run_store_place(adding->store, &adding->work, table->name, date, adding->name,
-				  err);
+	return ss_run_store_write(adding->store, adding->sql, &query, table->name, date,
+				  adding->name, &adding->made, err);
 }
 
 /* Adds the rows of a table that are new, day by day. */
@@ -153,26 +128,69 @@ static enum ss_status live_write_table(struct live_adding *adding,
 	return status;
 }
 
-/* Nobody compacts between the look at what is there and the new file. */
-static enum ss_status live_write(struct live_adding *adding, struct ss_stored_live *out,
-				 struct ss_error *err)
+static enum ss_status live_make_job(struct live_adding *adding, struct ss_error *err)
 {
-	uint64_t *const rows[] = { &out->steps, &out->minutes };
 	SS_TEXT(query);
-	enum ss_status status;
 
 	ss_text_add_string(&query, "create temp table this_job as select ");
 	ss_run_store_add_literal(&query, adding->job);
 	ss_text_add_string(&query, " as job");
-	if (ss_text_failed(&query))
-		return ss_fail_memory(err, "the query");
-	SS_TRY(ss_sql_run(adding->sql, query.data, err));
-	SS_TRY(ss_run_store_lock(adding->store, false, err));
-	status = SS_OK;
-	for (size_t i = 0; status == SS_OK && i < ss_stored_live_table_count; i++)
-		status = live_write_table(adding, ss_stored_live_tables[i], rows[i], err);
-	ss_run_store_unlock(adding->store);
-	return status;
+	return ss_text_failed(&query) ? ss_fail_memory(err, "the query")
+				      : ss_sql_run(adding->sql, query.data, err);
+}
+
+/* Whether rows that are not known came since: of these ranks, or of files of many. */
+static bool live_has_others(const struct live_adding *adding, const struct ss_manifest *newest)
+{
+	for (uint32_t i = 0; i < newest->count; i++) {
+		const struct ss_manifest_file *file = &newest->files[i];
+
+		if (live_may_have(adding, file) &&
+		    (!ss_manifest_is_single(file) ||
+		     strncmp(ss_manifest_base(file), adding->name, SS_RUN_ID_BYTES - 1) == 0) &&
+		    !ss_manifest_find(&adding->manifest, file->name))
+			return true;
+	}
+	return false;
+}
+
+/* Names the files. *is_done is false if rows came since that must be known. */
+static enum ss_status live_name_made(struct live_adding *adding, bool *is_done,
+				     struct ss_error *err)
+{
+	SS_MANIFEST(newest);
+	bool is_late = adding->made.count > 0;
+
+	*is_done = true;
+	while (is_late) {
+		SS_TRY(ss_manifest_read(adding->store, &newest, err));
+		*is_done = !live_has_others(adding, &newest);
+		if (!*is_done)
+			return SS_OK;
+		SS_TRY(ss_run_store_name_made(adding->store, &adding->made, &newest, err));
+		SS_TRY(ss_manifest_commit(adding->store, &newest, &is_late, err));
+	}
+	adding->made.count = 0;
+	return SS_OK;
+}
+
+static enum ss_status live_write(struct live_adding *adding, struct ss_stored_live *out,
+				 struct ss_error *err)
+{
+	uint64_t *const rows[] = { &out->steps, &out->minutes };
+	bool is_done = false;
+
+	SS_TRY(live_make_job(adding, err));
+	while (!is_done) {
+		out->steps = out->minutes = 0;
+		SS_TRY(ss_manifest_read(adding->store, &adding->manifest, err));
+		for (size_t i = 0; i < ss_stored_live_table_count; i++)
+			SS_TRY(live_write_table(adding, ss_stored_live_tables[i], rows[i], err));
+		SS_TRY(live_name_made(adding, &is_done, err));
+		if (!is_done)
+			ss_run_store_delete_made(adding->store, &adding->made);
+	}
+	return SS_OK;
 }
 
 enum ss_status ss_run_store_add_live(struct ss_run_store *store, struct ss_session *session,
@@ -184,7 +202,7 @@ enum ss_status ss_run_store_add_live(struct ss_run_store *store, struct ss_sessi
 						.folder = store->path,
 						.is_stopped = run->is_stopped,
 						.context = run->context };
-	struct live_adding adding = { .store = store, .session = session, .work = { .fd = -1 } };
+	struct live_adding adding = { .store = store, .session = session };
 	const struct ss_live *live = &session->job.live;
 	enum ss_status status;
 
@@ -195,11 +213,11 @@ enum ss_status ss_run_store_add_live(struct ss_run_store *store, struct ss_sessi
 	adding.job = run->job ? run->job : live->ranks[0].file->job;
 	snprintf(out->job, sizeof(out->job), "%.63s", adding.job);
 	live_name_files(&adding);
-	SS_TRY(ss_run_store_work_begin(store, &adding.work, err));
 	status = ss_sql_open(session, &options, &adding.sql, err);
 	if (status == SS_OK)
 		status = live_write(&adding, out, err);
 	ss_sql_close(adding.sql);
-	ss_run_store_work_end(&adding.work);
+	ss_run_store_delete_made(store, &adding.made);
+	ss_manifest_release(&adding.manifest);
 	return status;
 }

@@ -2,17 +2,15 @@
 /*
  * store.h - a store: a folder of Parquet files with the findings of many runs.
  *
- *     STORE/stepscope.json                        the version of the layout
- *     STORE/TABLE/date=2026-11-17/RUN.parquet     one file per run and table
- *     STORE/TABLE/date=2026-11-17/compact-HASH.parquet   many runs in one file
+ *     STORE/stepscope.json                                  the version of the layout
+ *     STORE/TABLE/date=2026-11-17/RUN-KEY.parquet           one file per run and table
+ *     STORE/TABLE/date=2026-11-17/many-KEY.parquet          many runs in one file
+ *     STORE/manifest/NUMBER.csv                             which of the files count (manifest.h)
  *
- * Files appear complete, by rename. The file of the table `runs` is the last one of a run: a run
- * exists once it is in `runs`. Names that begin with a dot are not part of the tables.
- *
- * Locks: adding a run holds a shared lock on stepscope.json while its files are renamed; replacing
- * files takes it exclusively for a moment. So any number of processes may add runs, and readers
- * need no lock. A killed process leaves a folder with a temporary name, which is no longer locked;
- * the next process that compacts or drops removes it.
+ * Files have names that nobody used before and never change. Any number of processes on any number
+ * of hosts may add runs, compact and drop at once, without locks: each makes the next manifest, and
+ * whoever comes late decides again. Readers take the newest manifest. A killed process leaves files
+ * that no manifest names, which `compact` and `drop` delete.
  */
 #ifndef SS_STORE_STORE_H
 #define SS_STORE_STORE_H
@@ -23,13 +21,13 @@
 #include "sql/sql.h"
 #include "stepscope.h"
 
-#define SS_RUN_STORE_LAYOUT 1
+#define SS_RUN_STORE_LAYOUT 2
 #define SS_RUN_ID_BYTES 17 /* 16 hexadecimal digits */
 #define SS_DATE_BYTES 11   /* "2026-11-17" */
 
 struct ss_run_store {
 	char path[SS_PATH_BYTES]; /* absolute */
-	int fd;                   /* of stepscope.json; -1: closed */
+	int layout;               /* 0: not opened */
 };
 
 /*
@@ -39,7 +37,6 @@ struct ss_run_store {
 SS_MUST_USE
 enum ss_status ss_run_store_open(const char *path, bool creates, struct ss_run_store *out,
 				 struct ss_error *err);
-void ss_run_store_close(struct ss_run_store *store);
 
 /* Texts that the user attaches to a run; NULL: none. All are UTF-8. */
 struct ss_stored_label {
@@ -71,7 +68,7 @@ enum ss_status ss_run_store_add(struct ss_run_store *store, struct ss_session *s
 
 /*
  * live.c: adds the live numbers of the session to the tables job_steps and rank_minutes: rows that
- * are newer than those of the job that are there. One process at a time per folder of live numbers.
+ * are newer than those of the job that are there.
  */
 struct ss_stored_live {
 	char job[64];
@@ -97,19 +94,22 @@ struct ss_store_change {
 
 /*
  * compact.c: makes one file per table and day. Readers see each run's rows exactly once at any
- * time, even if the process is killed: the folder of a day is exchanged atomically.
+ * time, even if the process is killed. Files that have not counted for `grace_s` are deleted.
  */
+#define SS_RUN_STORE_GRACE_S 3600
+
 SS_MUST_USE
 enum ss_status ss_run_store_compact(struct ss_run_store *store, const struct ss_stored_run *run,
-				    struct ss_store_change *out, struct ss_error *err);
+				    int64_t grace_s, struct ss_store_change *out,
+				    struct ss_error *err);
 
 /*
- * compact.c: removes the runs of all days before the date, or those days of a table of live
- * numbers.
+ * compact.c: drops the runs of all days before the date, or those days of a table of live numbers.
  */
 SS_MUST_USE
 enum ss_status ss_run_store_drop(struct ss_run_store *store, const char *table, const char *before,
-				 struct ss_store_change *out, struct ss_error *err);
+				 int64_t grace_s, struct ss_store_change *out,
+				 struct ss_error *err);
 
 /* list.c: one row per day. */
 extern const struct ss_view ss_store_days_view;

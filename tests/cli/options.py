@@ -107,7 +107,8 @@ class Tree:
         if option in ("keep", "key", "list") and command != "redact":
             more = [*more, "--redact"]
         if command == "store":
-            actions = {"before": ["drop"], "format": ["list"], "json": ["list"]}
+            actions = {"before": ["drop"], "grace": ["compact"], "format": ["list"],
+                       "json": ["list"]}
             more = actions.get(option, ["add", self.missing + "-store"])
         if command == "serve" and option == "store":
             return [], FAILED

@@ -39,6 +39,15 @@ class Duck:
         self.library.duckdb_destroy_result(c.byref(result))
         return rows
 
+    def table(self, store, table):
+        """What to read the table from: the files that count, as docs/fleet.md asks for them."""
+        place = str(store).replace("'", "''")
+        rows = self.ask("select file from read_csv("
+                        f"'{place}/manifest/*.csv', filename = true) group by file "
+                        f"having arg_max(gone, filename) = 0 and file like '{table}/%'")
+        files = ", ".join(f"'{place}/{row['file']}'" for row in rows)
+        return f"read_parquet([{files}], union_by_name = true, hive_partitioning = true)"
+
     def cell(self, result, row, column):
         address = self.library.duckdb_value_varchar(c.byref(result), c.c_uint64(column),
                                                     c.c_uint64(row))

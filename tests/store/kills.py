@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kills add, compact, drop and watch at random moments: no half file, nothing lost, nothing twice.
+"""Kills add, compact, drop and watch at random moments, and before each call that changes a file:
+no half file, nothing lost, nothing twice.
 
-Usage: kills.py STEPSCOPE DUCKDB [KILLS [SEED]]. After every kill the store is read as it is.
+Usage: kills.py STEPSCOPE DUCKDB [KILLS [SEED [STRIDE]]]. After every kill the store is read as it
+is. STRIDE: of the calls before which add and compact are killed, every STRIDE-th; 1: all.
 """
 import os
 import pathlib
@@ -16,13 +18,49 @@ import time
 import duck
 
 STEPSCOPE, DUCKDB = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
-KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 15
+KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 8
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else random.SystemRandom().randrange(1 << 32)
+STRIDE = int(sys.argv[5]) if len(sys.argv) > 5 else 60
 SKIPPED, RUNS = 77, 10
 TABLES = ("runs", "findings", "rank_steps", "kernels", "collectives")
 ENVIRONMENT = dict(os.environ, STEPSCOPE_DUCKDB=str(DUCKDB))
 if "STEPSCOPE_SLOW" in os.environ:
     ENVIRONMENT["LD_PRELOAD"] = "libstdc++.so.6"
+
+# kills the process before the call with the number KILL_BEFORE
+CALLS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static atomic_int calls;
+static void count(void)
+{
+	const char *last = getenv("KILL_BEFORE");
+	if (++calls == (last ? atoi(last) : 0))
+		raise(SIGKILL);
+}
+#define NEXT(name) count(); static __typeof__(&name) next; if (!next) next = dlsym(RTLD_NEXT, #name)
+ssize_t write(int f, const void *b, size_t n) { NEXT(write); return next(f, b, n); }
+int mkdir(const char *p, mode_t m) { NEXT(mkdir); return next(p, m); }
+int rename(const char *a, const char *b) { NEXT(rename); return next(a, b); }
+int renameat2(int f, const char *a, int g, const char *b, unsigned k)
+{ NEXT(renameat2); return next(f, a, g, b, k); }
+int link(const char *a, const char *b) { NEXT(link); return next(a, b); }
+int unlink(const char *p) { NEXT(unlink); return next(p); }
+int fsync(int f) { NEXT(fsync); return next(f); }
+int close(int f) { NEXT(close); return next(f); }
+#define OPEN(name) int name(const char *p, int k, ...) \
+{ va_list words; va_start(words, k); NEXT(name); return next(p, k, va_arg(words, mode_t)); }
+OPEN(open)
+OPEN(open64)
+"""
 
 
 def start(*words):
@@ -51,10 +89,10 @@ class Kills:
             self.runs.append(path)
 
     def count(self, store, table):
-        if not list(store.glob(f"{table}/*/*.parquet")):
+        if not list(store.glob("manifest/*.csv")) or "[]" in self.duck.table(store, table):
             return {}
-        rows = self.duck.ask(f"select run_id, count(*) as n from read_parquet('{store}/{table}/*/"
-                             "*.parquet') group by all")
+        rows = self.duck.ask("select run_id, count(*) as n from "
+                             f"{self.duck.table(store, table)} group by all")
         return {row["run_id"]: int(row["n"]) for row in rows}
 
     def learn(self):
@@ -79,15 +117,12 @@ class Kills:
         for key in there:
             found = [counts[table].get(key, 0) for table in TABLES]
             assert found == self.expected[key], (after, key, found, self.expected[key])
-        for i, table in enumerate(TABLES):
-            for key, rows in counts[table].items():
-                assert rows <= self.expected[key][i], (after, table, key, rows)
+        for table in TABLES:
+            assert set(counts[table]) <= there, (after, table, "has runs that are not there")
         assert self.certain <= there, (after, "lost", self.certain - there)
         self.certain = there
 
     def strike(self, what, *words):
-        if self.store.joinpath(".dropping").exists():
-            self.certain = set()  # whoever comes next finishes what a killed drop began
         process = start(*words)
         time.sleep(self.random.uniform(0, 1.1 * self.seconds[what]))
         was_alive = process.poll() is None
@@ -101,6 +136,45 @@ class Kills:
         if what == "drop":
             self.certain = set()  # of those that are left each is whole
         self.inspect(words)
+
+    def strike_each(self):
+        """Kills add and compact before each of their calls, of a store of each layout."""
+        shim = self.folder / "calls.so"
+        if "LD_PRELOAD" in ENVIRONMENT or not shutil.which("cc"):
+            return
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", shim], check=True,
+                       text=True, input=CALLS)
+        old, count = self.folder / "old", 0
+        run("store", "add", old, *self.runs[:2])
+        for file in old.rglob("*.parquet"):
+            file.rename(file.with_name(file.name.split("-")[0] + ".parquet"))
+        shutil.rmtree(old / "manifest")
+        (old / "stepscope.json").write_text('{"schema": "stepscope.store", "layout": 1}')
+        for words in (("add", self.runs[2]), ("compact", "--grace", "0")):
+            last, number = 1 << 30, self.random.randrange(1, STRIDE + 1)
+            while number <= last:
+                self.store = self.folder / "struck"
+                shutil.rmtree(self.store, ignore_errors=True)
+                shutil.copytree(old, self.store)
+                self.certain = set()
+                ENVIRONMENT.update(LD_PRELOAD=str(shim), KILL_BEFORE=str(number))
+                process = start("store", words[0], self.store, *words[1:])
+                out, err = process.communicate(timeout=300)
+                del ENVIRONMENT["LD_PRELOAD"]
+                assert process.returncode in (0, -9), (words, out, err)
+                last = number if process.returncode == 0 else last
+                self.certain = set(list(self.ids)[:2])
+                if "added run " in out:
+                    self.certain.add(out.split("added run ")[1].split()[0])
+                if list(self.store.glob("manifest/*.csv")):
+                    self.inspect((words, number))
+                listed = run("store", "add", self.store, *self.runs[:3])
+                assert listed.count("already") >= len(self.certain), (words, number, listed)
+                self.inspect((words, number, "again"))
+                assert len(self.certain) == 3, (words, number, self.certain)
+                number, count = number + STRIDE, count + 1
+            print(f"{words[0]}: struck before {count} calls", flush=True)
+        self.store, self.certain = self.folder / "store", set()
 
     def arrive(self):
         """Another run in the watched folder."""
@@ -128,11 +202,11 @@ class Kills:
         self.arrive()
         run("watch", self.inbox, "--store", self.store, "--settle", "0", "--once")
         run("store", "add", self.store, *self.runs)
-        run("store", "compact", self.store)
+        for file in self.store.rglob("*.parquet"):
+            os.utime(file, (1, 1))  # what killed writers left is old enough to be deleted
+        run("store", "compact", self.store, "--grace", "0")
         self.inspect("the end")
         assert self.certain == set(self.expected), (self.certain, self.expected)
-        left = [name for name in os.listdir(self.store) if name.endswith(".part")]
-        assert not left, ("left behind", left)
         files = list(self.store.rglob("*.parquet"))
         assert len(files) == len(TABLES), files
 
@@ -145,6 +219,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         kills = Kills(pathlib.Path(name).resolve())
         kills.learn()
+        kills.strike_each()
         while sum(kills.killed.values()) < KILLS:
             kills.go_on()
         kills.finish()

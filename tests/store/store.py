@@ -83,9 +83,12 @@ class Store:
     def ask(self, query):
         """Names of tables in braces are their files."""
         for table in TABLES:
-            files = str(self.path / table / "*/*.parquet").replace("'", "''")
-            query = query.replace("{" + table + "}", f"read_parquet('{files}')")
+            if "{" + table + "}" in query:
+                query = query.replace("{" + table + "}", self.duck.table(self.path, table))
         return self.duck.ask(query)
+
+    def rows(self):
+        return {table: self.ask(f"select * from {{{table}}} order by all") for table in TABLES}
 
     def files(self):
         return sorted(str(file.relative_to(self.path)) for file in self.path.rglob("*.parquet"))
@@ -200,11 +203,13 @@ def compare(folder):
     # compact: the same rows, and the run is still known
     simulate(folder / "second", "gpu1-healthy")
     run("store", "add", store.path, folder / "second", "--source", "s3://bucket/second.stepscope")
-    rows = {table: store.ask(f"select * from {{{table}}} order by all") for table in TABLES}
+    rows = store.rows()
     run("store", "compact", store.path)
+    check(len(store.files()) == 3 * len(TABLES), "readers still find", store.files())
+    check(store.rows() == rows, "compact changes rows")
+    run("store", "compact", store.path, "--grace", 0)
     check(len(store.files()) == len(TABLES), "compact leaves", store.files())
-    for table in TABLES:
-        check(store.ask(f"select * from {{{table}}} order by all") == rows[table], table, "changes")
+    check(store.rows() == rows, "deleting changes rows")
     out, _ = run("store", "add", store.path, job)
     check("is in the store already" in out, "after compact", out)
     listed, = view_of(run("store", "list", store.path, "--json")[0])
@@ -212,6 +217,8 @@ def compare(folder):
     run("store", "drop", store.path, "--before", listed["date"])
     check(len(store.files()) == len(TABLES), "dropped the day itself")
     run("store", "drop", store.path, "--before", "9999-01-01")
+    check("no runs" in run("store", "list", store.path)[0] and store.files(), "not dropped")
+    run("store", "drop", store.path, "--before", "9999-01-01", "--grace", 0)
     check(not store.files() and "no runs" in run("store", "list", store.path)[0], "not dropped")
     run("store", "add", store.path, job)
     check(len(store.files()) == len(TABLES), "added again", store.files())
@@ -239,36 +246,39 @@ def from_digests(folder):
     check("is in the store already" in out, "a run that was added from its traces", out)
 
 
-def compete(folder):
-    """Writers at once, of the same and of other runs, while others compact and read."""
-    store = Store(folder / "shared")
-    runs = [simulate(folder / f"run{i}", "gpu1-healthy", "--seed", i + 1) for i in range(4)]
-    run("store", "add", store.path, runs[0])
-    expected = {"1"}
-    writers = [start("store", "add", store.path, *runs[i % 2:], runs[0]) for i in range(4)]
-    compacted = 0
+def compete(folder, name="shared", runs=8):
+    """Writers at once, of the same and of other runs, while one compacts and others read."""
+    store = Store(folder / name)
+    paths = [simulate(folder / f"run{i}", "gpu1-healthy", "--seed", i + 1) for i in range(runs)]
+    writers = [start("store", "add", store.path, paths[i], paths[0], paths[i - 1])
+               for i in range(runs)]
+    seen, compacted = set(), 0
     while any(writer.poll() is None for writer in writers) or not compacted:
+        if not list(store.path.glob("manifest/*.csv")):
+            time.sleep(0.01)
+            continue
         compact = start("store", "compact", store.path)
         while compact.poll() is None:
-            try:
-                rows = store.ask("select run_id, count(*) as n from {runs} group by all")
-            except duck.Problem as problem:
-                check("No such file" in str(problem) or "No files found" in str(problem) or
-                      "Cannot open" in str(problem), "a reader is told", problem)
-                continue
-            check({row["n"] for row in rows} == expected, "a reader sees", rows)
+            counts = store.ask("select run_id, count(*) as n from {runs} group by all")
+            now = {row["run_id"] for row in counts}
+            check({row["n"] for row in counts} == {"1"} and seen <= now, "a reader sees", counts)
+            steps = store.ask("select run_id, count(*) as n from {rank_steps} group by all")
+            check({row["n"] for row in steps} == {"3"}, "a reader sees steps", steps)
+            seen = now
         out, err = compact.communicate()
         check(compact.returncode == FINE, "compact", out, err)
         compacted += "compacted" in out
+    added = 0
     for writer in writers:
         out, err = writer.communicate()
         check(writer.returncode == FINE, "a writer", out, err)
+        added += out.count("added run")
     rows = store.ask("select run_id, count(*) as n from {runs} group by all")
-    check(len(rows) == 4 and {row["n"] for row in rows} == {"1"}, "after all writers", rows)
+    check(len(rows) == added == runs and {row["n"] for row in rows} == {"1"}, "at last", rows)
     steps = store.ask("select count(*) as n from {rank_steps} group by run_id")
-    check([row["n"] for row in steps] == ["3"] * 4, "steps after all writers", steps)
-    left = [name for name in os.listdir(store.path) if name.endswith(".part")]
-    check(not left, "left behind", left)
+    check([row["n"] for row in steps] == ["3"] * runs, "steps after all writers", steps)
+    run("store", "compact", store.path, "--grace", 0)
+    check(len(store.files()) == len(TABLES), "left behind", store.files())
 
 
 def watch(folder):
@@ -311,25 +321,59 @@ def watch(folder):
     check("added" not in out and out.count("already") == 2, "without the list", out)
 
 
+NO_LOCKS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+int flock(int file, int kind) { errno = ENOLCK; return -1; }
+static int ask(const char *name, int file, int what, void *word)
+{
+	int (*next)(int, int, ...) = dlsym(RTLD_NEXT, name);
+	if (what == F_SETLK || what == F_SETLKW || what == F_OFD_SETLK)
+	{ errno = ENOLCK; return -1; }
+	return next(file, what, word);
+}
+#define WRAP(name) int name(int file, int what, ...) { va_list words; va_start(words, what); \\
+	return ask(#name, file, what, va_arg(words, void *)); }
+WRAP(fcntl)
+WRAP(fcntl64)
+"""
+
+
 def without_locks(folder):
-    """Some network file systems refuse flock(), others let everybody have the lock."""
+    """Some network file systems have no locks."""
     if "LD_PRELOAD" in ENVIRONMENT or not shutil.which("cc"):
         return
-    for number, answer in enumerate(("return 0", "errno = ENOLCK; return -1")):
-        store, shim = folder / f"locks{number}", folder / f"locks{number}.so"
-        code = f"#include <errno.h>\nint flock(int file, int kind) {{ {answer}; }}\n"
-        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", shim], check=True,
-                       text=True, input=code)
-        ENVIRONMENT["LD_PRELOAD"] = str(shim)
-        both = [start("store", "add", store, folder / name) for name in ("job", "one")]
-        for process in both:
-            _, err = process.communicate(timeout=300)
-            check(process.returncode == FINE, "without locks adding says", err)
-        refused("has no locks", "store", "compact", store, code=FAILED)
-        refused("has no locks", "store", "drop", store, "--before", "2999-01-01", code=FAILED)
-        del ENVIRONMENT["LD_PRELOAD"]
-        check("compacted" in run("store", "compact", store)[0], "with locks it compacts")
-        check(" 2 " in run("store", "list", store)[0], "each run once")
+    shim = folder / "locks.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", shim], check=True, text=True,
+                   input=NO_LOCKS)
+    ENVIRONMENT["LD_PRELOAD"] = str(shim)
+    compete(folder, "without-locks", 4)
+    del ENVIRONMENT["LD_PRELOAD"]
+
+
+def first_layout(folder):
+    """Stores of layout 1 are read as they are; the first change makes the first manifest."""
+    store = Store(folder / "of-layout-1")
+    for name in ("job", "one"):
+        run("store", "add", store.path, folder / name)
+    rows, names = store.rows(), store.files()
+    for name in names:  # as layout 1 had them
+        run_id = name.split("/")[-1].split("-")[0]
+        (store.path / name).rename((store.path / name).with_name(f"{run_id}.parquet"))
+    shutil.rmtree(store.path / "manifest")
+    (store.path / "stepscope.json").write_text('{"schema": "stepscope.store", "layout": 1}')
+    orphan = next(store.path.glob("kernels/*/*.parquet"))
+    shutil.copy(orphan, orphan.with_name("0123456789abcdef.parquet"))
+    listed = view_of(run("store", "list", store.path, "--json")[0])
+    check(sum(row["runs"] for row in listed) == 2, "layout 1 is listed", listed)
+    check("already" in run("store", "add", store.path, folder / "job")[0], "a run of layout 1")
+    check(not (store.path / "manifest").exists(), "reading changes nothing")
+    run("store", "compact", store.path)
+    check(store.rows() == rows, "layout 1 is converted")
+    check('"layout": 2' in (store.path / "stepscope.json").read_text(), "layout 2")
 
 
 def refuse(folder):
@@ -351,7 +395,7 @@ def refuse(folder):
     (folder / "text.json").write_text("{}")
     refused("not a profiler trace", "store", "add", store, folder / "text.json", code=FAILED)
     description = store / "stepscope.json"
-    description.write_text('{"schema": "stepscope.store", "layout": 2}')
+    description.write_text('{"schema": "stepscope.store", "layout": 3}')
     refused("use a newer stepscope", "store", "add", store, trace, code=FAILED)
     description.write_text("{}")
     refused("does not describe a store", "store", "list", store, code=FAILED)
@@ -365,7 +409,8 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
-        for part in (compare, from_digests, compete, watch, without_locks, refuse):
+        for part in (compare, from_digests, compete, watch, without_locks, first_layout,
+                     refuse):
             began = time.monotonic()
             part(folder)
             print(f"{part.__name__}: {time.monotonic() - began:.1f} s")

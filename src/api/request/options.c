@@ -143,6 +143,8 @@ const struct ss_option ss_options[] = {
 	FLAG("once", "add what is there, then end", SS_TAKER_WATCH),
 	FLAG("follow", "on a terminal: show it again every two seconds", SS_TAKER_LIVE),
 	TEXT("before", "DATE", "drop: remove runs before this date", SS_TAKER_STORE),
+	OPTION("grace", "N", "compact, drop: delete files N seconds after they were replaced",
+	       NUMBER, COMMAND, SS_TAKER_STORE, .otherwise = "3600"),
 
 	/* simulated jobs */
 	TEXT("layout", "NAME", "parallelism: single, ddp, fsdp, tensor, pipeline or inference",

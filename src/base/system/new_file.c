@@ -272,24 +272,42 @@ enum ss_status ss_new_file_sync_folder(const char *path, struct ss_error *err)
 	return status;
 }
 
-static bool new_file_rename(const struct ss_new_file *file)
+/*
+ * Renames it unless the name is taken. NFS has no such rename, but links; its server may do what it
+ * is asked and lose the answer, and then a second try finds the link of the first.
+ */
+static bool new_file_rename_first(const struct ss_new_file *file)
 {
 	struct stat info;
+	int reason;
 
-	if (!file->is_first)
-		return rename(file->temporary, file->name) == 0;
 #ifdef RENAME_NOREPLACE
 	if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->name, RENAME_NOREPLACE) == 0)
 		return true;
 	if (errno != EINVAL && errno != ENOSYS)
 		return false;
 #endif
-	/* a file system that cannot do both in one step */
-	if (lstat(file->name, &info) == 0) {
+	if (link(file->temporary, file->name) == 0 ||
+	    (errno == EEXIST && stat(file->temporary, &info) == 0 && info.st_nlink == 2))
+		return unlink(file->temporary) == 0 || errno == ENOENT;
+	reason = errno;
+	/* a file system that has neither */
+	if (reason == EEXIST || lstat(file->name, &info) == 0) {
 		errno = EEXIST;
 		return false;
 	}
-	return rename(file->temporary, file->name) == 0;
+	return (reason == EPERM || reason == ENOSYS || reason == EOPNOTSUPP) &&
+	       rename(file->temporary, file->name) == 0;
+}
+
+static bool new_file_rename(struct ss_new_file *file)
+{
+	if (!file->is_first)
+		return rename(file->temporary, file->name) == 0;
+	if (new_file_rename_first(file))
+		return true;
+	file->is_late = errno == EEXIST;
+	return false;
 }
 
 enum ss_status ss_new_file_close(struct ss_new_file *file, struct ss_error *err)

@@ -20,6 +20,7 @@ struct ss_new_file {
 	int fd;
 	uint64_t bytes; /* written so far */
 	bool is_first;  /* set by the caller: ss_new_file_close() replaces no file */
+	bool is_late;   /* with is_first: ss_new_file_close() failed because there was one */
 };
 
 /*

@@ -84,7 +84,6 @@ static enum ss_status baseline_add_stored(const char *path, const struct ss_stor
 	SS_TRY(ss_run_store_open(path, false, &store, err));
 	status = ss_run_store_baseline(&store, wanted, checking->before,
 				       &checking->check.before_count, &checking->arena, err);
-	ss_run_store_close(&store);
 	if (status == SS_OK && !checking->check.before_count)
 		return ss_fail(err, SS_ERR_MISSING,
 			       "the store '%.200s' has no other run%s; 'stepscope store add' adds "

@@ -30,7 +30,7 @@ static int store_add(const char *what, const struct arguments *arguments)
 	int code = cli_store_runs_open(what, arguments, arguments->paths[1], &inputs, &runs);
 
 	/* a run that cannot be added does not stop the others */
-	for (size_t i = 2; runs.store.fd >= 0 && !stop_asked() && i < arguments->path_count; i++) {
+	for (size_t i = 2; runs.store.layout && !stop_asked() && i < arguments->path_count; i++) {
 		int own = cli_store_runs_add(&runs, arguments->paths[i]);
 
 		code = own != EXIT_FINE ? own : code;
@@ -58,6 +58,12 @@ static void tell_change(const char *path, const char *done, const struct ss_stor
 		       before, after);
 }
 
+/* Seconds after which files that do not count any more are deleted. */
+static int64_t store_grace(const struct arguments *arguments)
+{
+	return (int64_t)cli_option_number(arguments, "grace", SS_RUN_STORE_GRACE_S);
+}
+
 static int compact(const char *what, const struct arguments *arguments)
 {
 	const struct ss_stored_run run = {
@@ -72,9 +78,8 @@ static int compact(const char *what, const struct arguments *arguments)
 
 	stop_filling(true);
 	if (status == SS_OK)
-		status = ss_run_store_compact(&store, &run, &change, &err);
+		status = ss_run_store_compact(&store, &run, store_grace(arguments), &change, &err);
 	stop_filling(false);
-	ss_run_store_close(&store);
 	if (status != SS_OK)
 		return show_fail(what, &err);
 	tell_change(arguments->paths[1], "compacted", &change);
@@ -100,8 +105,8 @@ static int store_drop(const char *what, const struct arguments *arguments)
 				table);
 	status = ss_run_store_open(arguments->paths[1], false, &store, &err);
 	if (status == SS_OK)
-		status = ss_run_store_drop(&store, table, before, &change, &err);
-	ss_run_store_close(&store);
+		status = ss_run_store_drop(&store, table, before, store_grace(arguments), &change,
+					   &err);
 	if (status != SS_OK)
 		return show_fail(what, &err);
 	tell_change(arguments->paths[1], "removed", &change);
@@ -140,7 +145,7 @@ static int show_table(const char *what, const struct arguments *arguments,
 	};
 	struct ss_request request = show_request(what, arguments);
 	const struct ss_render_options options = { .width = request.width, .color = request.color };
-	struct ss_run_store store = { .fd = -1 };
+	struct ss_run_store store;
 	struct ss_memory memory;
 	struct ss_arena arena;
 	struct ss_table table;
@@ -165,7 +170,6 @@ static int show_table(const char *what, const struct arguments *arguments,
 		fwrite(text.data, 1, text.length, stdout);
 	ss_table_release(&table);
 	ss_arena_release(&arena);
-	ss_run_store_close(&store);
 	return status == SS_OK ? EXIT_FINE : show_fail(what, &err);
 }
 
@@ -188,8 +192,8 @@ static const struct action actions[] = {
 	{ "add", " job commit label source run redact keep key list ", 3, SIZE_MAX,
 	  " STORE PATH...", store_add },
 	{ "list", " format ", 2, 2, " STORE", store_list },
-	{ "compact", " ", 2, 2, " STORE", compact },
-	{ "drop", " before ", 2, 3, " STORE [TABLE] --before DATE", store_drop },
+	{ "compact", " grace ", 2, 2, " STORE", compact },
+	{ "drop", " before grace ", 2, 3, " STORE [TABLE] --before DATE", store_drop },
 	{ "changes", " job format ", 2, 2, " STORE", store_changes },
 	{ "columns", " format ", 1, 1, "", columns },
 };
@@ -206,8 +210,8 @@ static const struct action *find_action(const struct arguments *arguments)
 static bool takes_options(const struct command *command, const struct action *action,
 			  const struct arguments *arguments)
 {
-	static const char *const own[] = { "job",    "commit", "label", "source", "run", "before",
-					   "format", "redact", "keep",  "key",    "list" };
+	static const char *const own[] = { "job",    "commit", "label", "source", "run",  "before",
+					   "format", "redact", "keep",  "key",    "list", "grace" };
 
 	for (size_t i = 0; i < SS_COUNT(own); i++) {
 		char word[32];

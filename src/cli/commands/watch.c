@@ -185,8 +185,7 @@ static int watch_begin(struct watching *watching, const struct command *command,
 	} else {
 		*runs = (struct store_runs){ .what = command->name,
 					     .arguments = arguments,
-					     .redaction = redaction_of(arguments),
-					     .store = { .fd = -1 } };
+					     .redaction = redaction_of(arguments) };
 		runs->redaction.is_quiet = true;
 		code = redaction_begin(command->name, &runs->redaction, &inputs,
 				       cli_option_text(arguments, "digests"), &runs->redactor);

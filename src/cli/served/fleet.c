@@ -463,7 +463,6 @@ enum ss_status cli_fleet_begin(struct fleet *fleet, const char *store, const str
 
 	*fleet = (struct fleet){ .own = { routes, SS_COUNT(routes), &fleet->context },
 				 .context.fleet = fleet,
-				 .store.fd = -1,
 				 .limits = { .threads = open->threads,
 					     .memory_limit_bytes = open->memory_limit_bytes,
 					     .is_stopped = fleet_is_stopped,
@@ -485,8 +484,7 @@ enum ss_status cli_fleet_of_digests(struct fleet *fleet, struct served *served,
 							 &route_sql_schema, &route_open,
 							 &route_in,         &route_in_apart };
 
-	*fleet = (struct fleet){ .store.fd = -1,
-				 .open = *open,
+	*fleet = (struct fleet){ .open = *open,
 				 .problem = served->sql.problem,
 				 .is_over = is_over,
 				 .gate = ss_gate_open() };
@@ -501,8 +499,6 @@ void cli_fleet_end(struct fleet *fleet)
 	for (uint32_t i = 0; i < FLEET_RUNS_MAX; i++)
 		fleet_run_close(&fleet->runs[i]);
 	ss_sql_close(fleet->sql);
-	if (fleet->store.fd >= 0)
-		ss_run_store_close(&fleet->store);
 	if (fleet->gate)
 		ss_gate_close(fleet->gate);
 }

@@ -152,8 +152,7 @@ int cli_store_runs_open(const char *what, const struct arguments *arguments, con
 
 	*out = (struct store_runs){ .what = what,
 				    .arguments = arguments,
-				    .redaction = redaction_of(arguments),
-				    .store = { .fd = -1 } };
+				    .redaction = redaction_of(arguments) };
 	out->redaction.is_quiet = !out->redaction.is_on;
 	if (!store_runs_read_labels(out)) {
 		(void)ss_fail_memory(&err, "the labels");
@@ -169,7 +168,6 @@ int cli_store_runs_open(const char *what, const struct arguments *arguments, con
 
 int cli_store_runs_close(struct store_runs *runs, int code)
 {
-	ss_run_store_close(&runs->store);
 	free(runs->label_texts);
 	free(runs->labels);
 	return redaction_end(runs->what, &runs->redaction, runs->redactor, NULL, runs->added, code);
