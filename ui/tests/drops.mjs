@@ -176,7 +176,7 @@ async function onOpenRun(harness) {
  * In the page: cancels as soon as it says how much it has read, and the memory for that. From
  * outside a busy machine would come too late: a small file is read by then.
  */
-function cancelAtFirst() {
+export function cancelAtFirst() {
 	let [said, cancelledAt] = ["", 0];
 	const watch = new MutationObserver(() => {
 		const words = document.body.innerText;
@@ -184,7 +184,7 @@ function cancelAtFirst() {
 			watch.disconnect();
 			const ms = performance.now() - cancelledAt;
 			globalThis.cancelled = { words: said, ms };
-		} else if (!cancelledAt && /[kM]B of \d+ MB[\s\S]*of memory; a page/.test(words)) {
+		} else if (!cancelledAt && /[kM]B of [\d.]+ MB[\s\S]*of memory; a page/.test(words)) {
 			[said, cancelledAt] = [words, performance.now()];
 			const buttons = [...document.querySelectorAll("button")];
 			buttons.find((one) => one.innerText === "Cancel").click();

@@ -11,7 +11,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { dropPaths, zone } from "./drops.mjs";
+import { cancelAtFirst, dropPaths, zone } from "./drops.mjs";
 import { Harness, PAGE, quiet } from "./harness.mjs";
 
 const [stepscope, big, ranks = "1024"] = process.argv.slice(2);
@@ -60,11 +60,17 @@ function watchWords(patterns) {
 			if (!globalThis.shown[name] && new RegExp(pattern).test(text))
 				globalThis.shown[name] = performance.timeOrigin + performance.now();
 	};
-	setInterval(look, 50);
+	/* each frame: a small file is read within some */
+	const again = () => {
+		look();
+		requestAnimationFrame(again);
+	};
+	again();
 }
 
+/* A small file may be read before there is anything to say but the verdict. */
 const WORDS = {
-	"progress and memory": "of memory; a page can use",
+	"progress and memory": "of memory; a page can use|A recorded step takes|A step takes",
 	"something true": "\\d trace(s)? read|\\d events|A recorded step takes|A step takes",
 	"length of steps": "step(s)?, [\\d.]+ \\S+ on average|A recorded step takes|A step takes",
 	verdict: "A step takes",
@@ -106,30 +112,38 @@ async function openWatched(harness, url) {
 	return page;
 }
 
-async function measureDrop(harness, info) {
+/* From the first word of progress on; nothing where the file is read before there is one. */
+async function measureCancel(harness) {
 	const page = await openWatched(harness, pathToFileURL(PAGE).href);
 	await zone(page).waitFor();
-	const pids = browserProcesses();
-	const before = cpuOf(pids);
+	const before = cpuOf(browserProcesses());
+	await page.evaluate(cancelAtFirst);
+	await dropPaths(page, zone(page), [big]);
+	await page.waitForFunction(() => globalThis.cancelled ?? globalThis.shown.verdict, null, {
+		timeout: DONE_MS,
+	});
+	const ms = await page.evaluate(() => globalThis.cancelled?.ms ?? null);
+	const spent = cpuOf(browserProcesses()) - before;
+	if (ms === null) tell("dropped: Cancel", null, null, "read before it could be clicked");
+	else tell("dropped: Cancel, and the CPU until then", ms / 1000, spent);
+	await page.context().close();
+}
+
+async function measureDrop(harness, info) {
+	await measureCancel(harness);
+	const page = await openWatched(harness, pathToFileURL(PAGE).href);
+	await zone(page).waitFor();
+	const spent = cpuOf(browserProcesses());
 	const begin = now();
 	await dropPaths(page, zone(page), [big]);
-	tell("dropped: progress and memory", (await until(page, "progress and memory")) - begin, null);
-	await page.waitForFunction(() => /\d events/.test(document.body.innerText));
-	tell("dropped: something true", now() - begin, null);
-	const asked = now();
-	await page.getByRole("button", { name: "Cancel" }).click();
-	await zone(page).waitFor();
-	tell("dropped: Cancel", now() - asked, null);
-	const again = now();
-	const spent = cpuOf(pids);
-	await dropPaths(page, zone(page), [big]);
-	const verdict = (await until(page, "verdict")) - again;
+	for (const word of ["progress and memory", "something true"])
+		tell(`dropped: ${word}`, (await until(page, word)) - begin, null);
+	const verdict = (await until(page, "verdict")) - begin;
 	const cpu = cpuOf(browserProcesses()) - spent;
 	const bytes = Math.max(...browserProcesses().map(peakOf));
 	const ratio = `${(cpu / info.cpu).toFixed(2)} x the CPU, ${(bytes / info.bytes).toFixed(2)} x`;
 	const words = `${(bytes / 1e6).toFixed(0)} MB, ${ratio} the memory of info`;
 	tell("dropped: verdict", verdict, cpu, words);
-	tell("dropped: CPU until Cancel", null, spent - before);
 	await page.context().close();
 }
 
