@@ -149,6 +149,9 @@ void ss_attribution_raise(struct ss_attribution *of, uint32_t row, double share,
 /* loops.c: operators that repeat, and chains of element-wise ones. */
 SS_MUST_USE bool ss_attribution_find_loops(struct ss_attribution *of, const struct ss_cover *steps);
 
+/* gradients.c: gradients that no optimizer uses. */
+SS_MUST_USE bool ss_attribution_find_unused(struct ss_attribution *of);
+
 /* tables.c: work on rows of embedding tables that a step does not use. */
 void ss_attribution_find_tables(struct ss_attribution *of);
 

@@ -59,6 +59,10 @@ static const struct {
 			      "torch.nn.Embedding(..., sparse=True)   # gradients of used rows\n"
 			      "torch.optim.SparseAdam(tables)   # SGD and Adagrad take them, too;\n"
 			      "# momentum and weight decay then reach the used rows only" },
+	[SS_EXCESS_UNUSED] = { "Backward makes gradients that no optimizer uses",
+			       "with torch.no_grad():   # around a model that is not trained\n"
+			       "    ...\n"
+			       "p.requires_grad_(False)   # for parameters that no optimizer has" },
 	[SS_EXCESS_FIRST] = { "First calls take much of the recorded time: start-up",
 			      "# record later: the job goes on without it\n"
 			      "schedule = torch.profiler.schedule(wait=1, warmup=3, active=3)" },

@@ -46,6 +46,24 @@
 							       parameters) "]"
 #define DENSE "aten::embedding_dense_backward"
 #define ROWS "[[40000,32],[40000,32],[]]"
+#define NODE(n, id, at, then, weights)                                                   \
+	EVENT("autograd::engine::evaluate_function: AddmmBackward0", n at "000", "1500", \
+	      NUMBERED(n id, "1", "[]"))                                                 \
+	EVENT("AddmmBackward0", n at "010", "1400", NUMBERED(n id, "1", "[]"))           \
+	EVENT("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",    \
+	      n then "500", "400", "")                                                   \
+	SIZED("torch::autograd::AccumulateGrad", n then "510", "300", "[" weights "]")
+/* Two layers: the pass reaches the second one first. */
+#define LAYERS(n, first, second, parameters)                                               \
+	EVENT("aten::linear", n "0100", "200", NUMBERED(n "1", "0", "[[4,8]," first "]"))  \
+	EVENT("aten::linear", n "0400", "200", NUMBERED(n "2", "0", "[[4,8]," second "]")) \
+	NODE(n, "2", "2", "3", second)                                                     \
+	NODE(n, "1", "5", "6", first)                                                      \
+	RANGE("Optimizer.step#SGD.step", n "8000", "500")                                  \
+	"," SIZED("aten::add_", n "8100", "300", "[" parameters "," parameters ",[]]")     \
+		MARK(n, n "0000")
+#define TRAINED(first, second, parameters) \
+	"[" LAYERS("1", first, second, parameters) "," LAYERS("2", first, second, parameters) "]"
 #define SORTS(dims)                                                                             \
 	"[" SIZED("aten::sort", "0", "10000", dims) SIZED("aten::sort", "10000", "10000", dims) \
 		MARK("1", "0") "," MARK("2", "10000") "]"
@@ -89,6 +107,20 @@ static const struct rule_case cases[] = {
 	  "aten::sort takes 9.00 ms of it per step (1 call, the first on 32768 elements)\n"
 	  "it takes 9.00 ms per step" },
 	{ "few are put in order", SORTS("[[8,16],[],[]]"), "" },
+	{ "the pass ends in a layer that no optimizer has: none of it is needed",
+	  TRAINED("[5,8]", "[8,8]", "[8,8]"),
+	  "warning 1900.0 medium\nit takes 1.90 ms per step\n"
+	  "autograd::engine::evaluate_function: AddmmBackward0 takes 1.50 ms of it per step (2 "
+	  "calls)\nautograd::engine::evaluate_function: torch::autograd::AccumulateGrad takes 0.40 "
+	  "ms of it per step (2 calls)" },
+	{ "the pass goes through such a layer: half of it is needed",
+	  TRAINED("[8,8]", "[5,8]", "[8,8]"),
+	  "warning 1150.0 medium\nit takes 1.15 ms per step\n"
+	  "autograd::engine::evaluate_function: AddmmBackward0 takes 0.75 ms of it per step (2 "
+	  "calls)\nautograd::engine::evaluate_function: torch::autograd::AccumulateGrad takes 0.40 "
+	  "ms of it per step (2 calls)" },
+	{ "the optimizer has both", TRAINED("[8,8]", "[8,8]", "[8,8]"), "" },
+	{ "it has none of these sizes: it may flatten them", TRAINED("[5,8]", "[8,8]", "[9]"), "" },
 	{ "nothing", "[]", "" },
 };
 
