@@ -14,12 +14,16 @@
 /* Of a product's two gradients, that of the input is needed where the pass goes on. */
 #define WEIGHT_SHARE 0.5
 
+/* Models have some hundred sizes; a file that needs more looks is not one. */
+#define LOOKS_MAX 1000000
+
 enum gradient_use { GRADIENT_NONE, GRADIENT_UNUSED, GRADIENT_USED };
 
 struct gradients {
 	struct ss_attribution *of;
 	uint8_t *use; /* per record of arguments: what becomes of a gradient of these sizes */
 	uint8_t *is_updated; /* per record of arguments: the optimizer had them */
+	uint32_t looks;      /* at sizes of the optimizer so far */
 	uint8_t *made;       /* per row: what becomes of what the node made */
 };
 
@@ -31,7 +35,7 @@ static const char *dims_of(const struct ss_attribution *of, uint32_t args)
 }
 
 /* Whether one of the optimizer's operators had a tensor of the sizes "[[768, 768]]". */
-static bool is_size_updated(const struct gradients *gradients, const char *dims)
+static bool is_size_updated(struct gradients *gradients, const char *dims)
 {
 	char size[64];
 	size_t length = strlen(dims);
@@ -41,7 +45,8 @@ static bool is_size_updated(const struct gradients *gradients, const char *dims)
 	memcpy(size, dims + 1, length - 2);
 	size[length - 2] = '\0';
 	for (uint32_t i = 0; i < gradients->of->trace->op_args.count; i++)
-		if (gradients->is_updated[i] && strstr(dims_of(gradients->of, i), size))
+		if (gradients->is_updated[i] &&
+		    (++gradients->looks > LOOKS_MAX || strstr(dims_of(gradients->of, i), size)))
 			return true;
 	return false;
 }
@@ -62,7 +67,8 @@ static bool note_updated(struct gradients *gradients)
 
 		if (of->trace->slices.kind[row] != SS_KIND_OP)
 			continue;
-		if (strstr(name, "reduce_scatter"))
+		if ((ss_slice_flags(of->trace, row) & SS_NAME_COMM_OP) &&
+		    strstr(name, "reduce_scatter"))
 			return false;
 		if (of->rows->phase[i] != SS_PLACE_OPTIMIZER)
 			continue;

@@ -158,7 +158,8 @@ void ss_attribution_find_tables(struct ss_attribution *of)
 	if (!of->trains)
 		return;
 	for (uint32_t i = 0; i < rows->count; i++)
-		if (strcmp(operator_of(of, rows->first + i), "aten::embedding") == 0 &&
+		if ((ss_attribution_traits(of, rows->first + i) & SS_TRAIT_LAYER) &&
+		    strcmp(operator_of(of, rows->first + i), "aten::embedding") == 0 &&
 		    read_tables_operands(of, rows->first + i, &operands))
 			add_lookup(&tables, &operands);
 	for (uint32_t i = 0; i < rows->count && tables.count; i++) {
