@@ -53,7 +53,8 @@ const struct ss_view ss_store_changes_view = {
 struct changes_asking {
 	struct ss_sql *sql;
 	struct ss_table *out;
-	struct ss_text steps, minutes; /* the files of the tables; empty: none */
+	const struct ss_run_store *store;
+	struct ss_manifest manifest;
 };
 
 /* The columns of the blocks of a job, by time. */
@@ -70,13 +71,13 @@ static enum ss_status changes_fetch(struct ss_sql *sql, const struct ss_text *qu
 	return ss_sql_fetch(out, 0, err);
 }
 
-/* "job = 'x'", also where it has no name. */
+/* "job = 'x'", also where it has no name; DuckDB compares faster where it has one. */
 static void changes_add_job_is(const struct ss_cell *job, struct ss_text *out)
 {
 	SS_TEXT(name);
 
 	ss_text_add(&name, job->is_null ? "" : job->value.text, job->is_null ? 0 : job->length);
-	ss_text_add_string(out, "job is not distinct from ");
+	ss_text_add_string(out, job->is_null ? "job is not distinct from " : "job = ");
 	ss_run_store_add_literal(out, job->is_null ? NULL : name.data ? name.data : "");
 }
 
@@ -99,8 +100,8 @@ static void culprit_add_medians(const char *part, int64_t at_s, struct ss_text *
 	ss_text_addf(out, ") as %s_after", part);
 }
 
-/* The rank and part that changed most, if that is half of the change of `us`. */
-static void culprit_write_query(const struct ss_text *minutes, const struct ss_cell *job,
+/* The rank and part that changed most, if that is half of the change of `us`; false: no minutes. */
+static bool culprit_write_query(const struct changes_asking *asking, const struct ss_cell *job,
 				int64_t at_s, double us, struct ss_text *out)
 {
 	char first[SS_DATE_BYTES], last[SS_DATE_BYTES];
@@ -111,8 +112,10 @@ static void culprit_write_query(const struct ss_text *minutes, const struct ss_c
 	culprit_add_medians("data", at_s, out);
 	culprit_add_medians("gc", at_s, out);
 	ss_text_add_string(out, " from ");
-	ss_text_add(out, minutes->data, minutes->length);
-	ss_text_addf(out, " where date between '%s' and '%s' and ", first, last);
+	if (!ss_manifest_add_files(asking->store, &asking->manifest, ss_stored_live_tables[1]->name,
+				   first, last, out))
+		return false;
+	ss_text_add_string(out, " where ");
 	changes_add_window(at_s - COMPARED_S, at_s + BLOCK_S + COMPARED_S, out);
 	ss_text_add_string(out, " and ");
 	changes_add_job_is(job, out);
@@ -128,6 +131,7 @@ static void culprit_write_query(const struct ss_text *minutes, const struct ss_c
 		     "grown join usual using (part) where growth >= " PART_SHARE
 		     " * %.17g order by growth desc, part desc limit 1",
 		     us < 0 ? -1 : 1, us < 0 ? -us : us);
+	return true;
 }
 
 static void changes_add_culprit(struct ss_table *out, const struct ss_sql_answer *answer)
@@ -163,11 +167,11 @@ static enum ss_status changes_add_row(struct changes_asking *asking, const struc
 	struct ss_cell name = *job;
 	SS_TEXT(query);
 	enum ss_status status = SS_OK;
+	bool has_minutes;
 
-	if (asking->minutes.length) {
-		culprit_write_query(&asking->minutes, job, at_s, us, &query);
+	has_minutes = culprit_write_query(asking, job, at_s, us, &query);
+	if (has_minutes)
 		status = changes_fetch(asking->sql, &query, &answer, err);
-	}
 	if (!name.is_null)
 		name.value.text = ss_arena_copy(out->arena, job->value.text, job->length);
 	ss_clock_utc(at_s * 1000000000, SS_CLOCK_SHOWN, time, sizeof(time));
@@ -179,10 +183,10 @@ static enum ss_status changes_add_row(struct changes_asking *asking, const struc
 		ss_row_int(out, (int64_t)(point->before * 1000));
 		ss_row_int(out, (int64_t)(point->after * 1000));
 		ss_row_share(out, us, point->before);
-		changes_add_culprit(out, asking->minutes.length ? &answer : NULL);
+		changes_add_culprit(out, has_minutes ? &answer : NULL);
 		ss_row_end(out);
 	}
-	if (asking->minutes.length)
+	if (has_minutes)
 		ss_sql_end(&answer);
 	return status;
 }
@@ -217,7 +221,8 @@ static enum ss_status changes_of_job(struct changes_asking *asking, const struct
 		     "select (epoch(time)::bigint // %d) * %d as seconds, min(step)::bigint as "
 		     "step, median(step_us)::double as us from ",
 		     BLOCK_S, BLOCK_S);
-	ss_text_add(&query, asking->steps.data, asking->steps.length);
+	ss_manifest_add_files(asking->store, &asking->manifest, ss_stored_live_tables[0]->name,
+			      NULL, NULL, &query);
 	ss_text_add_string(&query, " where not recorded and step_us is not null and ");
 	changes_add_job_is(job, &query);
 	ss_text_add_string(&query, " group by all order by seconds");
@@ -236,7 +241,8 @@ static enum ss_status changes_of_jobs(struct changes_asking *asking, const char 
 	enum ss_status status;
 
 	ss_text_add_string(&query, "select distinct job from ");
-	ss_text_add(&query, asking->steps.data, asking->steps.length);
+	ss_manifest_add_files(asking->store, &asking->manifest, ss_stored_live_tables[0]->name,
+			      NULL, NULL, &query);
 	if (only) {
 		ss_text_add_string(&query, " where job = ");
 		ss_run_store_add_literal(&query, only);
@@ -255,25 +261,19 @@ static enum ss_status changes_of_jobs(struct changes_asking *asking, const char 
 enum ss_status ss_run_store_changes(struct ss_run_store *store, const struct ss_stored_run *run,
 				    struct ss_table *out, struct ss_error *err)
 {
-	struct changes_asking asking = { .out = out };
-	SS_MANIFEST(manifest);
-	enum ss_status status;
+	struct changes_asking asking = { .store = store, .out = out };
+	enum ss_status status = ss_manifest_read(store, &asking.manifest, err);
+	bool has_steps = false;
 
-	SS_TRY(ss_manifest_read(store, &manifest, err));
-	ss_manifest_add_files(store, &manifest, ss_stored_live_tables[0]->name, NULL, NULL,
-			      &asking.steps);
-	ss_manifest_add_files(store, &manifest, ss_stored_live_tables[1]->name, NULL, NULL,
-			      &asking.minutes);
-	status = ss_text_failed(&asking.steps) || ss_text_failed(&asking.minutes)
-			 ? ss_fail_memory(err, "the query")
-			 : SS_OK;
-	if (status == SS_OK && asking.steps.length) {
+	for (uint32_t i = 0; i < asking.manifest.count; i++)
+		has_steps |= ss_manifest_counts(&asking.manifest.files[i],
+						ss_stored_live_tables[0]->name, NULL);
+	if (status == SS_OK && has_steps) {
 		status = ss_run_store_query_open(store, run, &asking.sql, err);
 		if (status == SS_OK)
 			status = changes_of_jobs(&asking, run->job, err);
 		ss_sql_close(asking.sql);
 	}
-	ss_text_release(&asking.steps);
-	ss_text_release(&asking.minutes);
+	ss_manifest_release(&asking.manifest);
 	return status == SS_OK && out->failed ? ss_fail_memory(err, "the changes") : status;
 }
