@@ -245,14 +245,18 @@ static bool flag_place_find_call(const struct ss_trace *trace, struct ss_flag_pl
 	return true;
 }
 
-/* A piece of a thread is named by the row behind it: what the thread was in says more. */
+/*
+ * A piece of a thread is named by the row behind it, or by a short one at its end: what the thread
+ * was in says more.
+ */
 static void flag_place_name(const struct ss_trace *trace, struct ss_flag_place *place)
 {
 	uint32_t row;
 
 	if (!trace || place->row >= trace->device_from || place->track >= trace->track_count ||
 	    flag_place_find_call(trace, place) ||
-	    trace->slices.start_ns[place->row] < place->end_ns)
+	    (trace->slices.start_ns[place->row] < place->end_ns &&
+	     trace->slices.dur_ns[place->row] >= (place->end_ns - place->start_ns) / 2))
 		return;
 	row = ss_idle_during(trace, place->start_ns, place->end_ns, place->row);
 	if (row != SS_NO_ROW)

@@ -192,6 +192,33 @@ async function unrecorded(harness) {
 	await harness.close(page);
 }
 
+/* What the host was in while the GPU idled: verdict, Gaps, and the slice that the jump selects. */
+async function inside(harness) {
+	for (const [name, said, place] of [
+		["dlrm_v100x2", "aten::split_with_sizes", "aten::split_with_sizes"],
+		["t4_randn_cpu.json.gz", "aten::randn", "aten::normal_"],
+		["nanogpt_h2dprefetch.json.gz", "CompiledFunction", "## Call CompiledFxGraph"],
+	]) {
+		const path = join(TRACES, "unseen", name);
+		if (!existsSync(path)) return;
+		const { link } = await harness.serve(path);
+		const page = await harness.open(link);
+		await verdictOf(page);
+		const card = page.getByRole("article").first();
+		check((await card.innerText()).includes(said), `${name}: the verdict names another`);
+		await card.getByRole("button", { name: "Show on timeline" }).click();
+		await page.locator(".drawer h2", { hasText: place }).waitFor();
+		const gap = await firstGap(page);
+		check(gap.row.includes(place) && gap.drawer.includes(place), `${name}: ${gap.row}`);
+		/* how busy the GPUs are is one figure, or the sentence says why there are two */
+		const { gpu } = harness.json("diagnose", path);
+		await openTab(page, "Overview");
+		const busy = `${gpu.busy_percent.toFixed(gpu.busy_percent < 9.995 ? 1 : 0)} %`;
+		await page.locator(".headline", { hasText: busy }).waitFor();
+		await harness.close(page);
+	}
+}
+
 /* A place in which nothing is recorded is a stretch of time. */
 async function noRow(harness) {
 	const path = join(TRACES, "faults3/rotating_lengths/fault");
@@ -269,6 +296,7 @@ export const storyTests = [
 	{ name: "story: the line of the input", run: inputLine },
 	{ name: "story: start-up is no fix", run: startUp },
 	{ name: "story: idle time that nothing is recorded of", run: unrecorded },
+	{ name: "story: what the host was in", run: inside },
 	{ name: "story: places without a row", run: noRow },
 	{ name: "story: utilization of all GPUs", run: busyGpus },
 	{ name: "story: unticked fixes keep the stairs", run: stairs },

@@ -55,6 +55,14 @@ function Next(props: { busy: number; exposed: number | null; to: (tab: string) =
 	);
 }
 
+/* The verdict's figure has copies, too: where it differs it is said why. */
+function WithCopies({ kernels }: { kernels: number }) {
+	const { client } = useOpened();
+	const gpu = useLoaded(() => client.diagnosis(), [client]).value?.gpu;
+	const all = gpu?.exposed_copies_percent ? formatPercent(gpu.busy_percent) : null;
+	return all && all !== formatPercent(kernels) ? <> With copies {all}, as in the verdict.</> : null;
+}
+
 export function Utilization() {
 	const { client } = useOpened();
 	const view = useView((all) => all);
@@ -83,6 +91,7 @@ export function Utilization() {
 			<b>{formatPercent(value)}</b>
 			<span class="soft">
 				{reach}: the share of step time in which a kernel ran.
+				{rank === null && step === null ? <WithCopies kernels={value} /> : null}
 			</span>{" "}
 			<Next busy={value} exposed={exposed} to={to} />
 		</p>
