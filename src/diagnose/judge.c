@@ -120,6 +120,32 @@ static bool finding_add_claim(struct ss_finding *finding, uint32_t rank,
 	       (!finding->has_high || ss_edits_add(&finding->high, high));
 }
 
+/* A scale of 0 would mean: not scaled. */
+#define SCALE_LEAST 1e-6
+
+static double scale_of_time(int64_t left_ns, int64_t own_ns)
+{
+	double scale = own_ns > 0 ? (double)left_ns / (double)own_ns : 1;
+
+	return scale > SCALE_LEAST ? scale : SCALE_LEAST;
+}
+
+/* Adds a claim that a rule left. */
+static bool finding_take_claim(struct ss_finding *finding, uint32_t rank,
+			       const struct ss_claim *claim, const struct ss_packed *graph)
+{
+	struct ss_claim scaled = *claim;
+	int64_t own_ns;
+
+	if (!claim->scales)
+		return finding_add_claim(finding, rank, claim, 0, 0);
+	own_ns = ss_packed_own(graph, claim->task);
+	scaled.own_ns = scaled.low_ns = scaled.high_ns = own_ns;
+	scaled.subtracts = false;
+	return finding_add_claim(finding, rank, &scaled, scale_of_time(claim->own_ns, own_ns),
+				 scale_of_time(claim->low_ns, own_ns));
+}
+
 /* Ranks are mostly added in their order. */
 void ss_finding_add_rank(struct ss_finding *finding, uint32_t rank)
 {
@@ -430,7 +456,8 @@ void ss_judgement_take_rank(struct ss_judgement *judgement, struct ss_finding *f
 	part->is_taken = true;
 	for (uint32_t i = part->claim_from; whole && i < part->claim_to; i++)
 		if (ss_rank_findings_has_claim(findings, judgement->number, &findings->claims[i]))
-			whole = finding_add_claim(finding, rank, &findings->claims[i], 0, 0);
+			whole = finding_take_claim(finding, rank, &findings->claims[i],
+						   &judgement->graphs[rank]);
 	for (uint32_t i = part->fact_from; whole && i < part->fact_to; i++) {
 		const struct ss_found_fact *fact = &findings->facts[i];
 		const struct ss_evidence evidence = {

@@ -96,6 +96,11 @@ struct ss_claim {
 			bool merges : 1; /* not if the fix does less than expected */
 			/* removes a part of the task, whatever others take of it */
 			bool subtracts : 1;
+			/*
+			 * If another rule owns the task, it takes the same part of what that one
+			 * leaves: for work that goes, however long it takes.
+			 */
+			bool scales : 1;
 		};
 		uint8_t flags; /* all of these */
 	};
@@ -103,7 +108,7 @@ struct ss_claim {
 };
 static_assert(sizeof(struct ss_claim) == 32, "a rule may have a claim on every task");
 
-#define SS_CLAIM_FLAGS 16 /* is more than they can be */
+#define SS_CLAIM_FLAGS 32 /* is more than they can be */
 
 bool ss_rule_claim(struct ss_rule_context *context, struct ss_claim claim);
 

@@ -123,10 +123,28 @@ static int64_t shorter_ns(int64_t now_ns, int64_t wanted_ns)
 	return wanted_ns < now_ns ? wanted_ns : now_ns;
 }
 
+/* Claims a part of what the owner of the task leaves; NULL: nobody owns it, or no memory. */
+static struct ss_claim *scaled_claim_of_task(struct ss_rule_context *context, uint32_t task)
+{
+	struct ss_rank_findings *findings = context->findings;
+	const struct ss_found_part *part = &findings->parts[context->number];
+	uint32_t last;
+
+	if (ss_rule_can_claim(context, task) || task >= findings->task_count)
+		return NULL;
+	last = findings->claim_of[task];
+	return last > part->claim_from ? &findings->claims[last - 1]
+				       : findings_new_claim(context, task, findings->owner[task]);
+}
+
 bool ss_rule_claim(struct ss_rule_context *context, struct ss_claim claim)
 {
-	struct ss_claim *own = claim_of_task(context, claim.task);
+	struct ss_claim *own = claim.scales ? scaled_claim_of_task(context, claim.task) : NULL;
 
+	if (own)
+		own->scales = true;
+	else
+		own = claim_of_task(context, claim.task);
 	if (!own)
 		return false;
 	own->own_ns = shorter_ns(own->own_ns, claim.own_ns);

@@ -192,17 +192,19 @@ static bool grid_is_single_decode(const struct small_grids *grids, int64_t momen
 }
 
 /*
- * Batch norm over channels has one block for each, whatever the batch: what its kernels take beyond
- * good ones is for slow_memory_work.c.
+ * Which part of the blocks that it could have a kernel has. Batch norm has at most one for each
+ * channel, whatever the batch: what it takes beyond good kernels then is for slow_memory_work.c.
  */
-static bool grid_is_of_channels(const struct ss_trace *trace, uint32_t row,
-				const struct ss_work *work)
+static double grid_filled_part(const struct small_grids *grids, uint32_t row, double per_sm,
+			       const struct ss_work *work)
 {
-	const struct ss_kernel_args *args = ss_records_at(&trace->kernel_args,
-							  trace->slices.args[row]);
+	const struct ss_trace *trace = grids->context->trace;
+	double blocks = grid_count_blocks(
+		ss_records_at(&trace->kernel_args, trace->slices.args[row]));
+	double part = work && work->kind == SS_WORK_NORM && work->depth > 0 ? blocks / work->depth
+									    : 0;
 
-	return work && work->kind == SS_WORK_NORM && work->depth > 0 &&
-	       grid_count_blocks(args) >= work->depth;
+	return part > per_sm ? part : per_sm;
 }
 
 /* Whether a kernel of this name leaves most of the device idle with so few blocks. */
@@ -234,8 +236,8 @@ static void grid_check_kernel(struct small_grids *grids, uint32_t number)
 	reach = ss_slow_kernel_of(&grids->reachable, task);
 	if (!grids->reachable.is_published)
 		reach.limit = SS_LIMIT_UNKNOWN;
-	if (ss_slow_kernel_is_good(&reach, task) ||
-	    grid_is_of_channels(grids->context->trace, task->row, reach.work))
+	blocks = grid_filled_part(grids, task->row, blocks, reach.work);
+	if (blocks >= BLOCKS_FEW || ss_slow_kernel_is_good(&reach, task))
 		return;
 	ns = (double)task->own_ns * blocks;
 	if (reach.limit != SS_LIMIT_UNKNOWN && reach.ns > ns)
@@ -247,7 +249,8 @@ static void grid_check_kernel(struct small_grids *grids, uint32_t number)
 			  (struct ss_claim){ .task = number,
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
-					     .high_ns = own_ns }))
+					     .high_ns = own_ns,
+					     .scales = true }))
 		ss_slow_places_add(&grids->places, slices->name[task->row], slices->link[task->row],
 				   task->own_ns, &reach);
 }

@@ -203,7 +203,8 @@ static void again_claim(struct made_again *again)
 						     .own_ns = own_ns,
 						     .low_ns = again->knows_memory ? own_ns
 										   : task->own_ns,
-						     .high_ns = own_ns }) &&
+						     .high_ns = own_ns,
+						     .scales = true }) &&
 		    op != SS_NO_ROW)
 			ss_code_places_add(again->sites, slices->name[op], op, task->own_ns);
 	}

@@ -10,20 +10,18 @@
  * several times.
  */
 #include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/cpu_rows.h"
 
 /* Shorter kernels are bound by latency: other rules look at their number. They end no chain. */
 #define KERNEL_NS 10000
 
-/* Operators that one kernel can replace: more need too many inputs. */
+/* Operators that one kernel can replace: max_fusion_size of TorchInductor. */
 #define CHAIN_MAX 64
 /* Their kernels: an operation on a list takes one per 320 blocks of 65,536 numbers. */
 #define LINKS_MAX 1024
 
-/*
- * One kernel reads at least the inputs of the first, and writes something. Ten passes over memory
- * in one are the most that is promised: that longer chains become one kernel was not measured.
- */
-#define LEAST_PART 0.1
+/* One kernel reads the inputs of the first and writes the last result: a pass of as many. */
+#define LEAST_PART (1.0 / CHAIN_MAX)
 
 struct chain_link {
 	uint32_t task;
@@ -87,6 +85,54 @@ static bool chain_goes_on(const struct unfused_chains *chains, const struct chai
 	       after <= 2 * before;
 }
 
+/* The outermost operator around a row that contains none of the chain's rows beside it. */
+static uint32_t chain_outer_row(const struct unfused_chains *chains, uint32_t row, uint32_t before,
+				uint32_t after)
+{
+	const struct ss_trace *trace = chains->context->trace;
+	const uint32_t *track = trace->slices.track;
+	uint32_t owner = chains->works->ops->owner[row];
+
+	for (; owner != SS_NO_ROW && track[before] == track[row] && track[after] == track[row] &&
+	       owner > before && ss_cpu_row_end(trace, owner) <= after;
+	     owner = chains->works->ops->owner[owner])
+		row = owner;
+	return row;
+}
+
+/*
+ * One kernel is launched once: the host's time of all operators but the first goes, as far as their
+ * kernels take time. A host that takes longer than these is another matter: launch_bound.c.
+ */
+static void chain_claim_host(struct unfused_chains *chains, double part)
+{
+	const struct ss_slices *slices = &chains->context->trace->slices;
+	uint32_t before = SS_NO_ROW;
+	int64_t gone_ns, host_ns;
+
+	for (uint32_t i = 0; i < chains->count; i++) {
+		uint32_t at = chains->links[i].worker->row, row = at, next = i + 1;
+
+		while (next < chains->count && chains->links[next].worker->row == at)
+			next++;
+		if (before != SS_NO_ROW && next < chains->count)
+			row = chain_outer_row(chains, at, before, chains->links[next].worker->row);
+		host_ns = slices->dur_ns[row];
+		gone_ns = (int64_t)((1 - part) * (double)chains->links[i].worker->device_ns);
+		gone_ns = gone_ns < host_ns ? gone_ns : host_ns;
+		if (before != SS_NO_ROW)
+			(void)ss_rule_claim_time(chains->context,
+						 (struct ss_stretch){
+							 .track = slices->track[row],
+							 .from_ns = slices->start_ns[row],
+							 .to_ns = ss_slice_end(slices, row),
+							 .keep_ns = host_ns - gone_ns,
+							 .low_keep_ns = host_ns - gone_ns / 4 });
+		before = at;
+		i = next - 1;
+	}
+}
+
 /* Claims what the kernels of a chain save as one. */
 static void chain_end(struct unfused_chains *chains)
 {
@@ -126,6 +172,8 @@ static void chain_end(struct unfused_chains *chains)
 				ss_ns_add(&chains->lists_ns, task->own_ns);
 		}
 	}
+	if (saved > 0)
+		chain_claim_host(chains, part);
 	chains->count = chains->op_count = 0;
 }
 

@@ -61,15 +61,16 @@ const struct ss_sim_cause ss_sim_cause_casts = {
 
 #define HALF_BYTES 4 /* of an element, read and written */
 
-/* One kernel could do what they do. */
+/* One kernel could do what they do: that one stays when it is fixed. */
 static void unfused_chain_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	/* forward and backward */
 	int64_t op_ns = (int64_t)(plan->model.layers * 2 * (double)ss_sim_wide_elements(plan) *
 				  HALF_BYTES * 1e9 / plan->device->memory_rate);
 
+	plan->chain_ops = 1;
 	if (!fault->fixed)
-		plan->chain_ops = (uint32_t)(ss_sim_part_of_step(fault) / (op_ns + 1)) + 1;
+		plan->chain_ops += (uint32_t)(ss_sim_part_of_step(fault) / (op_ns + 1)) + 1;
 }
 
 const struct ss_sim_cause ss_sim_cause_unfused_chain = {

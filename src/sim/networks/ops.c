@@ -438,7 +438,8 @@ void ss_sim_chain_forward(struct ss_sim_piece *piece, const struct ss_sim_shape 
 
 	if (!count)
 		return;
-	ss_sim_frame(piece->program, "model.py(88): rescale");
+	if (count > 1) /* of one kernel there is no such function */
+		ss_sim_frame(piece->program, "model.py(88): rescale");
 	for (uint32_t i = 0; i < count; i++) {
 		ss_sim_piece_track(piece, "aten::div", "ts", shape->text);
 		/* Their numbers follow each other: the tape needs the first only. */
@@ -448,7 +449,8 @@ void ss_sim_chain_forward(struct ss_sim_piece *piece, const struct ss_sim_shape 
 		ss_sim_piece_run(piece, SS_SIM_DIV, shape->elements, 0, 0, 0);
 		ss_sim_piece_close(piece);
 	}
-	ss_sim_frame_end(piece->program);
+	if (count > 1)
+		ss_sim_frame_end(piece->program);
 }
 
 void ss_sim_chain_backward(struct ss_sim_piece *piece, const struct ss_sim_shape *shape)
@@ -490,9 +492,15 @@ static void cast_copy_to(struct ss_sim_piece *piece, const struct ss_sim_shape *
 	ss_sim_piece_drop(piece, out);
 }
 
+/* What is in float32 need not be cast. */
+static uint32_t cast_count_of(const struct ss_sim_piece *piece)
+{
+	return piece->model->dtype == SS_SIM_FP32 ? 0 : 2 * piece->share->plan->casts;
+}
+
 void ss_sim_casts_forward(struct ss_sim_piece *piece, const struct ss_sim_shape *shape)
 {
-	uint32_t count = 2 * piece->share->plan->casts;
+	uint32_t count = cast_count_of(piece);
 
 	if (!count)
 		return;
@@ -518,10 +526,10 @@ void ss_sim_casts_backward(struct ss_sim_piece *piece, const struct ss_sim_shape
 	struct ss_sim_tape *tape = piece->share->tape;
 	uint32_t first;
 
-	if (!piece->share->plan->casts || !tape->sequence_count)
+	if (!cast_count_of(piece) || !tape->sequence_count)
 		return;
 	first = tape->sequences[--tape->sequence_count];
-	for (uint32_t i = 2 * piece->share->plan->casts; i-- > 0;) {
+	for (uint32_t i = cast_count_of(piece); i-- > 0;) {
 		bool to_float = i % 2 == 1; /* the gradient goes the other way */
 
 		tape->sequences[tape->sequence_count++] = first + i;
