@@ -3,16 +3,31 @@
  * changes.c - where steps began to take longer, or less, for good, and which rank's part did.
  *
  * Steps are taken in blocks, and only the median of a block counts: checkpoints, logging and other
- * steps that come at times do not move it.
+ * steps that come at times do not move it. The level has changed when every block of the last
+ * seconds is beyond what was usual, on the same side, by more than a share of it and by more than
+ * the usual noise. The recorder (stepscope/torch/_detect.py) decides in the same way while the job
+ * runs, with the same figures, and records when steps have become slower.
  */
-#include "base/change_points.h"
+#include <math.h>
+
 #include "base/median.h"
 #include "base/text.h"
 #include "live/joining.h"
 #include "trace/trace.h"
 
-/* Smaller changes are not told: they come and go with the machine. The recorder has the same. */
+/* Smaller changes do not count: they come and go with the machine. */
 #define LEAST_SHARE 0.05
+
+/* Median absolute deviations of blocks that are noise. */
+#define NOISE 6
+
+/* Blocks that say what is usual; with fewer there is no change. */
+#define USUAL_MAX 64u
+#define USUAL_MIN 4u
+
+/* Blocks that confirm a change, and the time that they cover, at least. */
+#define SURE_BLOCKS 3u
+#define SURE_US 20e6
 
 /* A part of a rank is named if it explains this share of the change. */
 #define PART_SHARE 0.5
@@ -21,15 +36,24 @@
 #define PART_BLOCKS 4
 
 struct live_blocks {
-	uint32_t *first; /* index of the first step of each block, and behind the last */
-	double *medians; /* us */
+	uint32_t *first;        /* index of the first step of each block, and behind the last */
+	double *medians, *sums; /* us */
 	uint32_t count;
+};
+
+/* What is usual, and what is not, after some blocks. */
+struct live_levels {
+	double usual[USUAL_MAX]; /* the latest, by turns */
+	uint32_t usual_count, usual_next;
+	uint32_t odd_count; /* the last blocks that are beyond it, on one side */
+	double odd_us;
+	int side;
 };
 
 /* Blocks of steps that were not recorded: a profiler makes them slower. */
 static void live_make_blocks(const struct ss_live *live, struct live_blocks *out)
 {
-	double values[SS_LIVE_BLOCK];
+	double values[SS_LIVE_BLOCK], sum = 0;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < live->step_count; i++) {
@@ -38,13 +62,71 @@ static void live_make_blocks(const struct ss_live *live, struct live_blocks *out
 			continue;
 		if (!count)
 			out->first[out->count] = i;
+		sum = (count ? sum : 0) + live->steps[i].us[SS_LIVE_STEP];
 		values[count++] = live->steps[i].us[SS_LIVE_STEP];
 		if (count < SS_LIVE_BLOCK)
 			continue;
+		out->sums[out->count] = sum;
 		out->medians[out->count++] = ss_median_double(values, count);
 		out->first[out->count] = i + 1;
 		count = 0;
 	}
+}
+
+/* 1: slower than usual, -1: faster, 0: as usual, or that is not known yet. */
+static int levels_side_of(const struct live_levels *levels, double us, double *usual)
+{
+	double values[USUAL_MAX], most;
+	uint32_t count = levels->usual_count;
+
+	if (count < USUAL_MIN)
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		values[i] = levels->usual[i];
+	*usual = ss_median_double(values, count);
+	for (uint32_t i = 0; i < count; i++)
+		values[i] = fabs(levels->usual[i] - *usual);
+	most = *usual * LEAST_SHARE + NOISE * ss_median_double(values, count);
+	return (us > *usual + most) - (us < *usual - most);
+}
+
+static void levels_add_usual(struct live_levels *levels, double us)
+{
+	levels->usual[levels->usual_next] = us;
+	levels->usual_next = (levels->usual_next + 1) % USUAL_MAX;
+	levels->usual_count += levels->usual_count < USUAL_MAX;
+}
+
+/* Takes the next block; true: with it the level has changed, odd_count blocks ago. */
+static bool levels_take(struct live_levels *levels, const struct live_blocks *blocks, uint32_t at,
+			double *before)
+{
+	int side = levels_side_of(levels, blocks->medians[at], before);
+
+	if (side != levels->side) {
+		levels->odd_count = 0;
+		levels->odd_us = 0;
+		levels->side = side;
+	}
+	if (!side) {
+		levels_add_usual(levels, blocks->medians[at]);
+		return false;
+	}
+	levels->odd_count++;
+	levels->odd_us += blocks->sums[at];
+	return levels->odd_count >= SURE_BLOCKS && levels->odd_us >= SURE_US;
+}
+
+/* From now on the new level is the usual one; returns its median. */
+static double levels_change(struct live_levels *levels, const struct live_blocks *blocks,
+			    uint32_t from, uint32_t to, double *scratch)
+{
+	*levels = (struct live_levels){ .usual_count = 0 };
+	for (uint32_t i = from; i < to; i++) {
+		scratch[i - from] = blocks->medians[i];
+		levels_add_usual(levels, blocks->medians[i]);
+	}
+	return ss_median_double(scratch, to - from);
 }
 
 /* --- whose part changed ---------------------------------------------------------------------- */
@@ -131,35 +213,51 @@ static void change_find_part(const struct ss_live *live, const struct live_block
 		change_try_part(live, parts[i], range, grown, change);
 }
 
+/* The changes of the level, with scratch memory for `room` blocks. */
+static enum ss_status live_find_levels(struct ss_live *live, const struct live_blocks *blocks,
+				       double *scratch, int64_t *grown, struct ss_error *err)
+{
+	struct live_levels levels = { .usual_count = 0 };
+	double before;
+
+	if (!SS_ALLOC(&live->arena, live->changes, (size_t)blocks->count / SURE_BLOCKS + 1))
+		return ss_fail_memory(err, "the changes");
+	for (uint32_t i = 0; i < blocks->count; i++) {
+		struct ss_live_change *change;
+		uint32_t block;
+		double after;
+
+		if (!levels_take(&levels, blocks, i, &before))
+			continue;
+		block = i + 1 - levels.odd_count;
+		after = levels_change(&levels, blocks, block, i + 1, scratch);
+		change = &live->changes[live->change_count++];
+		*change = (struct ss_live_change){
+			.step = blocks->first[block],
+			.number = live->steps[blocks->first[block]].step,
+			.before_ns = (int64_t)(before * 1000),
+			.after_ns = (int64_t)(after * 1000),
+		};
+		change_find_part(live, blocks, block, grown, change);
+	}
+	return SS_OK;
+}
+
 enum ss_status ss_live_find_changes(struct ss_live *live, struct ss_error *err)
 {
 	SS_SCRATCH(scratch, live->memory);
 	size_t room = live->step_count / SS_LIVE_BLOCK + 1;
 	struct live_blocks blocks = { 0 };
-	struct ss_change_points points = { 0 };
+	double *values;
 	int64_t *grown;
 
 	if (!SS_ALLOC(&scratch, blocks.first, room + 1) ||
-	    !SS_ALLOC(&scratch, blocks.medians, room) ||
+	    !SS_ALLOC(&scratch, blocks.medians, room) || !SS_ALLOC(&scratch, blocks.sums, room) ||
+	    !SS_ALLOC(&scratch, values, room) ||
 	    !SS_ALLOC(&scratch, grown, (size_t)live->rank_count + 1))
 		return ss_fail_memory(err, "the changes");
 	live_make_blocks(live, &blocks);
-	if (!ss_change_points_find(&points, blocks.medians, blocks.count, LEAST_SHARE, &scratch) ||
-	    !SS_ALLOC(&live->arena, live->changes, (size_t)points.count + 1))
-		return ss_fail_memory(err, "the changes");
-	for (uint32_t i = 0; i < points.count; i++) {
-		struct ss_live_change *change = &live->changes[live->change_count++];
-		uint32_t block = points.items[i].at;
-
-		*change = (struct ss_live_change){
-			.step = blocks.first[block],
-			.number = live->steps[blocks.first[block]].step,
-			.before_ns = (int64_t)(points.items[i].before * 1000),
-			.after_ns = (int64_t)(points.items[i].after * 1000),
-		};
-		change_find_part(live, &blocks, block, grown, change);
-	}
-	return SS_OK;
+	return live_find_levels(live, &blocks, values, grown, err);
 }
 
 /* --- words ----------------------------------------------------------------------------------- */

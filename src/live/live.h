@@ -105,8 +105,8 @@ struct ss_live {
 
 /* First steps are left out of changes: caches, compilers, memory pools. */
 #define SS_LIVE_SKIPPED 20
-/* With fewer steps no change is visible: three blocks on each side of it. */
-#define SS_LIVE_STEPS_MIN (SS_LIVE_SKIPPED + 6 * SS_LIVE_BLOCK)
+/* With fewer steps no change is visible: four blocks before it and three behind. */
+#define SS_LIVE_STEPS_MIN (SS_LIVE_SKIPPED + 7 * SS_LIVE_BLOCK)
 
 /* The files stay the caller's; a live that failed is to be released, too. */
 SS_MUST_USE

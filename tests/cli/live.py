@@ -33,16 +33,16 @@ def check(holds, what):
         print(f"live: {what}")
 
 
-def rows_module():
-    """The recorder's writer, without PyTorch."""
-    path = ROOT / "src/python/stepscope/torch/_rows.py"
-    spec = importlib.util.spec_from_file_location("rows", path)
+def recorder_module(name):
+    """A part of the recorder, without PyTorch."""
+    path = ROOT / f"src/python/stepscope/torch/_{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-ROWS = rows_module()
+ROWS, DETECT = recorder_module("rows"), recorder_module("detect")
 
 
 def write(folder, rank, steps, slow_from=0, waits=False, ends=False):
@@ -87,6 +87,44 @@ def check_change(folder):
     check(change["rank"] == 2 and abs(change["step"] - 3000) <= 32, change)
     code, out, _ = run("live-steps", folder, "--group", "rank", "--format", "csv")
     check(code == 0 and len(out.splitlines()) == 1 + 4 * 2, out)
+
+
+def levels_of(chance):
+    """Microseconds of the steps of a job: levels for a while, noise, pauses, a long tail."""
+    base, noise = chance.uniform(2e4, 5e5), chance.choice((0.002, 0.01, 0.05))
+    for _ in range(chance.randrange(1, 6)):
+        level = base * chance.choice((1, 1, 1.03, 1.08, 1.2, 0.9, 1.5))
+        for i in range(chance.randrange(40, 3000)):
+            length = level * (1 + chance.gauss(0, noise)) + (30 * level if i % 97 == 96 else 0)
+            yield max(1, int(length * (chance.uniform(1, 4) if chance.random() < 0.02 else 1)))
+
+
+def check_same_changes(folder):
+    """The recorder decides while the job runs what the command finds in the rows."""
+    slower = faster = 0
+    for seed in range(40):
+        place, detector = folder / str(seed), DETECT.Detector()
+        place.mkdir()
+        file = ROWS.RowFile(str(place), (0, 1, "node1", "", BEGIN_NS), rows=1 << 14)
+        now, expected, rows = BEGIN_NS // 1000, [], []
+        for step, length in enumerate(levels_of(random.Random(seed)), 1):
+            now += length
+            rows.append(ROWS.ROW.pack(now, step, length, *[ROWS.UNKNOWN] * 4, 0, 0, 0, 0, 0))
+            change = detector.step(length / 1e6)
+            if change:
+                expected.append([round(seconds * 1e6) for seconds in change])
+        file.add(rows)
+        file.close()
+        table = json.loads(run("live-changes", place, "--json")[1])
+        names = [column["name"] for column in table["columns"]]
+        found = [dict(zip(names, row)) for row in table["rows"]]
+        found = [[row["before_ns"] / 1000, row["after_ns"] / 1000] for row in found]
+        check(len(found) == len(expected) and all(
+            abs(a - b) <= 1 for one, other in zip(found, expected) for a, b in zip(one, other)),
+            f"seed {seed}: the command finds {found}, the recorder {expected}")  # fmt: skip
+        slower += sum(before < after for before, after in expected)
+        faster += sum(before > after for before, after in expected)
+    check(slower > 10 and faster > 10, f"{slower} slower and {faster} faster are too few")
 
 
 def check_healthy(folder):
@@ -229,7 +267,9 @@ def check_watch(folder):
     check(code == 0, f"watch ends with {code}: {err}")
     events = [json.loads(line) for line in out.splitlines()]
     changes = [event for event in events if event["event"] == "change"]
-    check([change["rank"] for change in changes] == [1], changes)
+    check([(change["rank"], change["host"], change["part"]) for change in changes] ==
+          [(1, "node1", "waiting for data")], changes)  # fmt: skip
+    check(all("rank" in event for event in events), events)
     check({event["job"] for event in events} == {'a"b'}, events)
     check(any(event["event"] == "finding" and event["saves_ns"] > 0 for event in events), events)
     lines = gauges.read_text().splitlines()
@@ -244,8 +284,8 @@ def check_watch(folder):
           series)  # fmt: skip
 
 
-for test in (check_change, check_healthy, check_empty, check_end, check_growing, check_follow,
-             check_record, check_dynolog, check_watch):
+for test in (check_change, check_same_changes, check_healthy, check_empty, check_end,
+             check_growing, check_follow, check_record, check_dynolog, check_watch):
     with tempfile.TemporaryDirectory() as place:
         test(pathlib.Path(place))
 print(f"live: {failed} failed")

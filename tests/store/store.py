@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stores: what is in them against the views, the same run twice, many writers, refusals.
 
-Usage: store.py STEPSCOPE DUCKDB. Without DuckDB only its absence is tried.
+Usage: store.py STEPSCOPE DUCKDB [PART...]. Without DuckDB only its absence is tried. The part
+"compete" alone can have its store on a shared file system: STEPSCOPE_STORE_VIEWS names folders,
+such as two mounts of one folder by NFS (nosharecache), which its processes take by turns.
 """
 import gzip
 import json
@@ -248,16 +250,18 @@ def from_digests(folder):
 
 def compete(folder, name="shared", runs=8):
     """Writers at once, of the same and of other runs, while one compacts and others read."""
-    store = Store(folder / name)
+    views = os.environ.get("STEPSCOPE_STORE_VIEWS")
+    views = [pathlib.Path(view) for view in views.split(":")] if views else [folder]
+    store = Store(views[0] / name)
     paths = [simulate(folder / f"run{i}", "gpu1-healthy", "--seed", i + 1) for i in range(runs)]
-    writers = [start("store", "add", store.path, paths[i], paths[0], paths[i - 1])
+    writers = [start("store", "add", views[i % len(views)] / name, paths[i], paths[0], paths[i - 1])
                for i in range(runs)]
     seen, compacted = set(), 0
     while any(writer.poll() is None for writer in writers) or not compacted:
         if not list(store.path.glob("manifest/*.csv")):
             time.sleep(0.01)
             continue
-        compact = start("store", "compact", store.path)
+        compact = start("store", "compact", views[-1] / name)
         while compact.poll() is None:
             counts = store.ask("select run_id, count(*) as n from {runs} group by all")
             now = {row["run_id"] for row in counts}
@@ -411,6 +415,8 @@ def main():
         folder = pathlib.Path(name).resolve()
         for part in (compare, from_digests, compete, watch, without_locks, first_layout,
                      refuse):
+            if sys.argv[3:] and part.__name__ not in sys.argv[3:]:
+                continue
             began = time.monotonic()
             part(folder)
             print(f"{part.__name__}: {time.monotonic() - began:.1f} s")

@@ -179,6 +179,36 @@ void ss_metrics_add_lives(const struct ss_metrics_live *jobs, uint32_t count, st
 		metrics_add_ranks(jobs, count, out);
 }
 
+/* null: no rank stands out, and no part of the step explains the change. */
+static void event_add_rank(int64_t rank, struct ss_text *out)
+{
+	ss_text_add_string(out, ",\"rank\":");
+	if (rank >= 0)
+		ss_text_add_int(out, rank);
+	else
+		ss_text_add_string(out, "null");
+}
+
+static void event_add_culprit(const struct ss_live *live, const struct ss_live_change *change,
+			      struct ss_text *out)
+{
+	const struct ss_live_file *file = change->has_part && !change->is_all
+						  ? live->ranks[change->rank].file
+						  : NULL;
+
+	event_add_rank(file ? file->rank : -1, out);
+	ss_text_add_string(out, ",\"host\":");
+	if (file)
+		ss_render_quoted(out, file->host);
+	else
+		ss_text_add_string(out, "null");
+	ss_text_add_string(out, ",\"part\":");
+	if (change->has_part)
+		ss_render_quoted(out, ss_live_part_words(change->part));
+	else
+		ss_text_add_string(out, "null");
+}
+
 void ss_metrics_add_changes(const struct ss_live *live, const char *job, uint32_t *told,
 			    struct ss_text *out)
 {
@@ -195,9 +225,7 @@ void ss_metrics_add_changes(const struct ss_live *live, const char *job, uint32_
 		ss_render_quoted(out, job);
 		ss_text_addf(out, ",\"step\":%u,\"before_ns\":%" PRId64 ",\"after_ns\":%" PRId64,
 			     change->number, change->before_ns, change->after_ns);
-		if (change->has_part && !change->is_all)
-			ss_text_addf(out, ",\"rank\":%" PRId64,
-				     live->ranks[change->rank].file->rank);
+		event_add_culprit(live, change, out);
 		ss_text_add_string(out, ",\"sentence\":");
 		ss_render_quoted(out, sentence.data ? sentence.data : "");
 		ss_text_add_string(out, "}\n");
@@ -257,13 +285,10 @@ void ss_metrics_add_findings(const struct ss_diagnosis *verdict, const char *job
 		if (ss_finding_has_cost(finding))
 			ss_text_addf(out, ",\"saves_ns\":%" PRId64 ",\"step_ns\":%" PRId64,
 				     finding->cost_ns, verdict->step_ns);
-		if (finding->most_on || finding->rank != SS_NO_ROW) {
-			int64_t rank = verdict->ranks[finding->most_on ? finding->most_on - 1
-								       : finding->rank];
-
-			if (rank >= 0)
-				ss_text_addf(out, ",\"rank\":%" PRId64, rank);
-		}
+		event_add_rank(finding->most_on             ? verdict->ranks[finding->most_on - 1]
+			       : finding->rank != SS_NO_ROW ? verdict->ranks[finding->rank]
+							    : -1,
+			       out);
 		ss_text_add_string(out, "}\n");
 	}
 }

@@ -243,6 +243,10 @@ static int watch_run(const struct command *command, const struct arguments *argu
 	stop_filling(true);
 	code = watch_begin(&watching, command, arguments);
 	watching.exits = cli_exits_begin(arguments);
+	if (code == EXIT_FINE && cli_option_given(arguments, "redact") &&
+	    (watching.exits.metrics || watching.exits.has_events))
+		fprintf(stderr, "stepscope watch: --redact: gauges and events of live numbers keep "
+				"the names of jobs and hosts; the store gets no live numbers\n");
 	watching.runs.exits = &watching.exits;
 	if (code == EXIT_FINE) {
 		status = ss_watcher_open(arguments->paths[0], watch_output(arguments),

@@ -33,7 +33,7 @@ static void names_the_rank(void **state)
 
 	(void)state;
 	check_changes(scripts, 3,
-		      "1,1013,waiting for data,100000,6100000,From step 1013 on a step takes 26.99 "
+		      "1,1013,waiting for data,100000,6100000,From step 1013 on a step takes 27.02 "
 		      "ms instead of 21.02 ms: waiting for data takes 6.1 ms instead of 0.1 ms on "
 		      "rank 1.\n");
 }
@@ -60,11 +60,11 @@ static void names_all_ranks_or_none(void **state)
 
 	(void)state;
 	check_changes(all, 2,
-		      "-,1013,collecting garbage,0,6000000,From step 1013 on a step takes 26.99 ms "
+		      "-,1013,collecting garbage,0,6000000,From step 1013 on a step takes 27.02 ms "
 		      "instead of 21.02 ms: collecting garbage takes 6 ms instead of 0 ms on most "
 		      "ranks.\n");
 	check_changes(none, 1,
-		      "-,1013,-,-,-,From step 1013 on a step takes 26.99 ms instead of 21.02 "
+		      "-,1013,-,-,-,From step 1013 on a step takes 27.02 ms instead of 21.02 "
 		      "ms.\n");
 }
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether steps take longer now than before, for good.
+"""Where steps begin to take another time, for good.
 
 Steps are taken in blocks, and only the median of a block counts: checkpoints, logging and other
-steps that come at times do not move it. A change is told when every block of the last seconds is
-slower than what was usual, by more than a share of it and by more than the usual noise.
+steps that come at times do not move it. The level has changed when every block of the last seconds
+is beyond what was usual, on the same side, by more than a share of it and by more than the usual
+noise. `stepscope live` and `watch` find the same changes in the rows (src/live/changes.c).
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class Detector:
         self._skip = _SKIPPED
         self._block: list[float] = []
         self._usual: deque[float] = deque(maxlen=_KEPT)
-        self._slow: list[float] = []
-        self._slow_s = 0.0
+        self._odd: list[float] = []
+        self._odd_s, self._side = 0.0, 0
 
     def step(self, seconds: float) -> tuple[float, float] | None:
         """Seconds of a usual step, and of one now, when that has changed."""
@@ -43,22 +44,27 @@ class Detector:
         self._block = []
         return self._judge(level, spent)
 
-    def _limit(self) -> float:
-        level = median(self._usual)
-        noise = median(abs(one - level) for one in self._usual)
-        return level * (1 + SHARE) + NOISE * noise
+    def _side_of(self, level: float) -> int:
+        """1: slower than usual, -1: faster, 0: as usual, or that is not known yet."""
+        if len(self._usual) < LEARN_BLOCKS:
+            return 0
+        usual = median(self._usual)
+        most = usual * SHARE + NOISE * median(abs(one - usual) for one in self._usual)
+        return (level > usual + most) - (level < usual - most)
 
     def _judge(self, level: float, spent: float) -> tuple[float, float] | None:
-        if len(self._usual) < LEARN_BLOCKS or level <= self._limit():
-            self._slow, self._slow_s = [], 0.0
+        side = self._side_of(level)
+        if side != self._side:
+            self._odd, self._odd_s, self._side = [], 0.0, side
+        if not side:
             self._usual.append(level)
             return None
-        self._slow.append(level)
-        self._slow_s += spent
-        if len(self._slow) < SURE_BLOCKS or self._slow_s < SURE_S:
+        self._odd.append(level)
+        self._odd_s += spent
+        if len(self._odd) < SURE_BLOCKS or self._odd_s < SURE_S:
             return None
-        before, after = median(self._usual), median(self._slow)
+        before, after = median(self._usual), median(self._odd)
         # from now on the new level is the usual one
-        self._usual = deque(self._slow, maxlen=_KEPT)
-        self._slow, self._slow_s = [], 0.0
+        self._usual = deque(self._odd, maxlen=_KEPT)
+        self._odd, self._odd_s, self._side = [], 0.0, 0
         return before, after

@@ -221,9 +221,8 @@ class Live:
 
     def _notice(self, seconds: float) -> None:
         """Rank 0 only: all ranks are to record when steps have become slower."""
-        changed = self._detector.step(seconds)
-        if changed is not None:
-            before, after = changed
+        before, after = self._detector.step(seconds) or (0.0, 0.0)
+        if after > before:
             self._wanted = f"steps take {after * 1e3:.4g} ms instead of {before * 1e3:.4g} ms"
         elif not self._has_baseline and self._steps.count >= _BASELINE_STEP:
             self._has_baseline = True
