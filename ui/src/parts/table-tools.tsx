@@ -94,37 +94,38 @@ export function Toolbar(props: {
 	return (
 		<div class="table-tools">
 			{props.children}
-			<span class="spring" />
-			<span class="soft" aria-live="polite">
-				{count}
+			<span class="table-own">
+				<span class="soft" aria-live="polite">
+					{count}
+				</span>
+				<input
+					type="search"
+					class="field"
+					placeholder="Filter by name"
+					aria-label={`Filter ${props.label} by name`}
+					value={props.filter}
+					onInput={(event) => props.onFilter(event.currentTarget.value)}
+					onKeyDown={(event) => {
+						if (event.key !== "Escape" || !props.filter) return;
+						props.onFilter("");
+						event.stopPropagation();
+					}}
+				/>
+				{props.details.length ? (
+					<Columns
+						details={props.details}
+						shown={props.shown}
+						onShown={props.onShown}
+					/>
+				) : null}
+				{props.csv ? (
+					<Csv
+						label={props.label}
+						csv={props.csv}
+						about={props.csvAbout ?? CSV_ABOUT}
+					/>
+				) : null}
 			</span>
-			<input
-				type="search"
-				class="field"
-				placeholder="Filter by name"
-				aria-label={`Filter ${props.label} by name`}
-				value={props.filter}
-				onInput={(event) => props.onFilter(event.currentTarget.value)}
-				onKeyDown={(event) => {
-					if (event.key !== "Escape" || !props.filter) return;
-					props.onFilter("");
-					event.stopPropagation();
-				}}
-			/>
-			{props.details.length ? (
-				<Columns
-					details={props.details}
-					shown={props.shown}
-					onShown={props.onShown}
-				/>
-			) : null}
-			{props.csv ? (
-				<Csv
-					label={props.label}
-					csv={props.csv}
-					about={props.csvAbout ?? CSV_ABOUT}
-				/>
-			) : null}
 		</div>
 	);
 }

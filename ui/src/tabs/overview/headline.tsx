@@ -55,12 +55,13 @@ function Next(props: { busy: number; exposed: number | null; to: (tab: string) =
 	);
 }
 
-/* The verdict's figure has copies, too: where it differs it is said why. */
+/* The verdict's figure has copies, too: the reader learns why it differs. */
 function WithCopies({ kernels }: { kernels: number }) {
 	const { client } = useOpened();
 	const gpu = useLoaded(() => client.diagnosis(), [client]).value?.gpu;
 	const all = gpu?.exposed_copies_percent ? formatPercent(gpu.busy_percent) : null;
-	return all && all !== formatPercent(kernels) ? <> With copies {all}, as in the verdict.</> : null;
+	if (!all || all === formatPercent(kernels)) return null;
+	return <> With copies {all}, as in the verdict.</>;
 }
 
 export function Utilization() {
