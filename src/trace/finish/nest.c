@@ -75,6 +75,28 @@ static uint32_t nest_owner(const struct ss_trace *trace, uint32_t row, uint32_t 
 	return owner;
 }
 
+/* Whether anything at this depth, from `open` out to the owner, is open at the start. */
+static bool nest_depth_is_taken(const struct ss_slices *slices, uint32_t open, uint32_t owner,
+				int64_t start, uint16_t depth)
+{
+	for (int i = 0; i < HELPERS_MAX && open != SS_NO_ROW && open != owner;
+	     i++, open = slices->parent[open])
+		if (slices->depth[open] == depth && ss_slice_end(slices, open) > start)
+			return true;
+	return false;
+}
+
+/* A range stands below its owner, not below the helpers in which it began: steps would sink. */
+static uint16_t nest_range_depth(const struct ss_slices *slices, uint32_t open, uint32_t owner,
+				 int64_t start)
+{
+	uint16_t depth = owner == SS_NO_ROW ? 0 : (uint16_t)(slices->depth[owner] + 1);
+
+	while (depth < DEPTH_MAX && nest_depth_is_taken(slices, open, owner, start, depth))
+		depth++;
+	return depth;
+}
+
 /* Parents by time: rows are sorted by start, longest first, so a parent comes first. */
 static void nest_host(struct ss_trace *trace, struct ss_track *track, struct nest_oddities *tally)
 {
@@ -89,7 +111,9 @@ static void nest_host(struct ss_trace *trace, struct ss_track *track, struct nes
 		while (open != SS_NO_ROW && ss_slice_end(slices, open) <= start)
 			open = slices->parent[open];
 		slices->parent[row] = nest_owner(trace, row, open);
-		if (open != SS_NO_ROW) {
+		if (open != SS_NO_ROW && slices->parent[row] != open)
+			depth = nest_range_depth(slices, open, slices->parent[row], start);
+		else if (open != SS_NO_ROW) {
 			depth = slices->depth[open];
 			depth = depth < DEPTH_MAX ? (uint16_t)(depth + 1) : depth;
 			tally->partial += slices->parent[row] == open &&

@@ -24,6 +24,10 @@ static const struct {
 	{ "a range that begins in a helper is its caller's",
 	  "frame main 1 0 +90; frame help 1 5 +10; frame enter 1 6 +8; note a 1 8 +50", "a", "main",
 	  3 },
+	{ "the next step stands where the last one stood",
+	  "frame main 1 0 +200; note a 1 10 +50; frame help 1 55 +15; frame enter 1 57 +9; "
+	  "note b 1 62 +100",
+	  "b", "main", 1 },
 	{ "what runs in it is its own",
 	  "frame main 1 0 +90; frame enter 1 6 +8; note a 1 8 +50; op b 1 20 +5", "b", "a", 3 },
 	{ "of an operator inside of the helper, too",
