@@ -38,6 +38,10 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_BAR },
 	{ "reach_percent", SS_COLUMN_PERCENT,
 	  "what good kernels take on such devices, as a share of device_ns", 0 },
+	{ "best_percent", SS_COLUMN_PERCENT,
+	  "what the calls would take if each were as fast as the fastest of them, as a share of "
+	  "device_ns: what the same work reaches elsewhere in the file",
+	  SS_COLUMN_DETAIL },
 	{ "mfu_percent", SS_COLUMN_PERCENT,
 	  "MFU: FLOPs of the model in the step as a share of what its devices could do in dur_ns, "
 	  "in the main data type; without what backward computes a second time",
@@ -84,6 +88,7 @@ struct roofline_tally {
 	uint32_t order;
 	enum ss_work_kind kind;
 	int64_t calls, device_ns, host_ns;
+	int64_t least_ns;           /* device_ns of the fastest call */
 	int64_t flops_ns, bytes_ns; /* the part of device_ns for which it is known */
 	struct ss_flops flops;
 	double bytes, both_flops, both_bytes;
@@ -260,7 +265,8 @@ static bool roofline_count(struct roofline *view)
 		if (!tally)
 			return false;
 		tally->kind = view->works->name_kind[view->trace->slices.name[row]];
-		tally->calls++;
+		if (!tally->calls++ || worker->device_ns < tally->least_ns)
+			tally->least_ns = worker->device_ns;
 		ss_ns_add(&tally->device_ns, worker->device_ns);
 		ss_ns_add(&tally->host_ns, view->trace->slices.dur_ns[row]);
 		roofline_count_work(view, tally, worker);
@@ -322,6 +328,9 @@ static void roofline_add_times(const struct roofline *view, const struct rooflin
 	ss_row_int_known(out, view->on_device ? -1 : tally->host_ns);
 	ss_row_share(out, tally->roof * 1e9, (double)tally->roof_ns);
 	ss_row_share(out, tally->reach, (double)tally->reach_ns);
+	/* of equal work only: the sizes are known */
+	ss_row_share(out, (double)tally->least_ns * (double)tally->calls,
+		     tally->key.dims && tally->calls > 1 ? (double)tally->device_ns : 0);
 	if (roofline_of_steps(view) && tally->flops.all > 0) {
 		double peak = roofline_peak_flops(view, tally, dur_ns);
 

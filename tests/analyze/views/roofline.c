@@ -57,6 +57,12 @@
 static const struct view_case op_cases[] = {
 	{ "nothing", "[]", "name+notes",
 	  "Shapes are not recorded: use profile(record_shapes=True)." },
+	{ "what the same work reaches elsewhere in the file",
+	  ON(A100, BIG_MM
+	     "," OP("aten::mm", "40", "9", BIG, HALF) "," LAUNCHED(TENSOR, "41", "50", "30", "2")),
+	  "name,calls,device_ns,best_percent", "aten::mm,2,40000,50.00" },
+	{ "a single call has nothing to compare with", ON(A100, BIG_MM), "name,best_percent",
+	  "aten::mm,-" },
 	{ "FLOPs at the peak of their type", ON(A100, BIG_MM), RATES,
 	  "aten::mm,1000x1000 1000x1000,10000,2.00,200.00,compute,64.10,fp16" },
 	{ "single precision on tensor cores: 156 TFLOP/s",

@@ -16,6 +16,19 @@
 	BUSY_OP("aten::dropout", "21", "", "")    \
 	BUSY_KERNEL(drop, "3", "22", "490", "40")
 
+#define EVENT(cat, name, ts, dur, args)                                      \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":1," \
+	"\"tid\":1,\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}}"
+#define DROPOUT(trains)                                     \
+	"\"Input Dims\":[[64,64],[],[]],"                   \
+	"\"Input type\":[\"float\",\"Scalar\",\"Scalar\"]," \
+	"\"Concrete Inputs\":[\"\",\"0.1\",\"" trains "\"]"
+#define ON_CPU(trains)                                                                   \
+	"[" EVENT("user_annotation", "ProfilerStep#1", "0", "10000",                     \
+		  "") "," EVENT("cpu_op", "aten::addmm", "1000", "5000",                 \
+				"") "," EVENT("cpu_op", "aten::dropout", "6000", "3000", \
+					      DROPOUT(trains)) "]"
+
 static const struct rule_case cases[] = {
 	{ "forward alone", CONV RUN(NORM, DROP) BUSY_END,
 	  "info 0.0 medium\n"
@@ -28,6 +41,9 @@ static const struct rule_case cases[] = {
 	{ "eval()",
 	  CONV RUN("void at::native::batch_norm_transform_input_kernel<float>", "copy") BUSY_END,
 	  "" },
+	{ "on the CPU the arguments say it", ON_CPU("True"),
+	  "info 0.0 medium\naten::dropout does what eval() turns off: 3.00 ms per step (once)" },
+	{ "eval() on the CPU", ON_CPU("False"), "" },
 	{ "nothing", "[]", "" },
 };
 

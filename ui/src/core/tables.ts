@@ -88,9 +88,10 @@ export const VIEWS = {
 	roofline: {
 		rank: "id", step: "id", name: "text", shapes: "text", calls: "count", dur_ns: "ns",
 		device_ns: "ns", host_ns: "ns", peak_percent: "percent", reach_percent: "percent",
-		mfu_percent: "percent", hfu_percent: "percent", bound: "text", limit: "text",
-		tflop_per_s: "number", gb_per_s: "number", dtype: "text", gflop: "number",
-		moved_bytes: "bytes", flop_per_byte: "number", kind: "text",
+		best_percent: "percent", mfu_percent: "percent", hfu_percent: "percent",
+		bound: "text", limit: "text", tflop_per_s: "number", gb_per_s: "number",
+		dtype: "text", gflop: "number", moved_bytes: "bytes", flop_per_byte: "number",
+		kind: "text",
 	},
 	copies: {
 		rank: "id", name: "text", op: "text", line: "text", calls: "count",
