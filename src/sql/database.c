@@ -93,7 +93,7 @@ static void add_locks(const struct ss_sql_options *options, struct ss_text *out)
 	}
 	if (options->folder) {
 		/* and into pipes */
-		ss_text_add_string(out, "set allowed_directories = ['/dev/fd/', '");
+		ss_text_add_string(out, "set allowed_directories = ['" SS_SQL_DESCRIPTORS "', '");
 		ss_sql_add_quoted(out, options->folder, '\'');
 		ss_text_add_string(out, "'];");
 	}

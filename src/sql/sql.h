@@ -84,6 +84,13 @@ void ss_sql_end(struct ss_sql_answer *answer);
 /* The position of the error in the last statement, in bytes; -1: not known. */
 int64_t ss_sql_problem_at(const struct ss_sql *sql);
 
+/* Where ss_sql_copy() can write to an open descriptor, such as that of a pipe. */
+#ifdef __linux__
+#define SS_SQL_DESCRIPTORS "/proc/self/fd/"
+#else
+#define SS_SQL_DESCRIPTORS "/dev/fd/"
+#endif
+
 /* Writes the rows of a query as Parquet to the output or into the folder of the options. */
 SS_MUST_USE
 enum ss_status ss_sql_copy(struct ss_sql *sql, const struct ss_sql_text *query, const char *path,

@@ -195,6 +195,8 @@ static enum ss_status write_tables(struct adding *adding, struct ss_error *err)
 		status = make_this_run(adding, sql, err);
 	for (size_t i = 0; status == SS_OK && i < ss_stored_table_count; i++)
 		status = write_table(adding, sql, ss_stored_tables[i], err);
+	if (status == SS_OK && run->job)
+		status = write_table(adding, sql, &ss_stored_job_steps_of_run, err);
 	ss_sql_close(sql);
 	return status;
 }

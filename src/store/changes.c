@@ -211,7 +211,7 @@ static enum ss_status changes_of_blocks(struct changes_asking *asking, const str
 
 /* One job at a time: medians need all of its steps in memory. */
 static enum ss_status changes_of_job(struct changes_asking *asking, const struct ss_cell *job,
-				     struct ss_error *err)
+				     bool is_recorded, struct ss_error *err)
 {
 	struct ss_sql_answer blocks = { 0 };
 	SS_TEXT(query);
@@ -223,7 +223,9 @@ static enum ss_status changes_of_job(struct changes_asking *asking, const struct
 		     BLOCK_S, BLOCK_S);
 	ss_manifest_add_files(asking->store, &asking->manifest, ss_stored_live_tables[0]->name,
 			      NULL, NULL, &query);
-	ss_text_add_string(&query, " where not recorded and step_us is not null and ");
+	/* steps that the profiler made longer count only if the job has no others */
+	ss_text_addf(&query, " where %srecorded and step_us is not null and ",
+		     is_recorded ? "" : "not ");
 	changes_add_job_is(job, &query);
 	ss_text_add_string(&query, " group by all order by seconds");
 	status = changes_fetch(asking->sql, &query, &blocks, err);
@@ -240,19 +242,19 @@ static enum ss_status changes_of_jobs(struct changes_asking *asking, const char 
 	SS_TEXT(query);
 	enum ss_status status;
 
-	ss_text_add_string(&query, "select distinct job from ");
+	ss_text_add_string(&query, "select job, bool_and(recorded)::bigint as recorded from ");
 	ss_manifest_add_files(asking->store, &asking->manifest, ss_stored_live_tables[0]->name,
 			      NULL, NULL, &query);
 	if (only) {
 		ss_text_add_string(&query, " where job = ");
 		ss_run_store_add_literal(&query, only);
 	}
-	ss_text_add_string(&query, " order by job");
+	ss_text_add_string(&query, " group by job order by job");
 	status = changes_fetch(asking->sql, &query, &jobs, err);
 	for (uint32_t i = 0; status == SS_OK && i < jobs.table.row_count; i++) {
 		struct ss_cell job = ss_table_cell(&jobs.table, i, 0);
 
-		status = changes_of_job(asking, &job, err);
+		status = changes_of_job(asking, &job, ss_table_int(&jobs.table, i, 1), err);
 	}
 	ss_sql_end(&jobs);
 	return status;

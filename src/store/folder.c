@@ -282,7 +282,7 @@ static void store_piping_fill(struct store_piping *piping)
 {
 	char path[32];
 
-	snprintf(path, sizeof(path), "/dev/fd/%d", piping->to);
+	snprintf(path, sizeof(path), SS_SQL_DESCRIPTORS "%d", piping->to);
 	piping->status = ss_sql_copy(piping->sql, piping->query, path, piping->err);
 	close(piping->to);
 	piping->to = -1;

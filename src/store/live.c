@@ -69,10 +69,13 @@ static enum ss_status live_make_known(struct live_adding *adding,
 	ss_text_addf(&query, "create or replace temp table known as %s from ", table->known);
 	if (has)
 		ss_text_addf(&query,
-			     "%s r, this_job where r.job is not distinct from this_job.job%s",
+			     "(from %s union all by name select null::varchar as run_id where "
+			     "false) r, this_job where r.job is not distinct from this_job.job%s",
 			     files.data, group);
 	else
-		ss_text_addf(&query, "(select null::timestamp as \"%s\", null::integer as rank)%s",
+		ss_text_addf(&query,
+			     "(select null::timestamp as \"%s\", null::integer as rank, "
+			     "null::varchar as run_id)%s",
 			     table->time, group);
 	return ss_text_failed(&query) || ss_text_failed(&files)
 		       ? ss_fail_memory(err, "the query")

@@ -41,6 +41,9 @@ struct ss_stored_table {
 extern const struct ss_stored_table *const ss_stored_tables[];
 extern const size_t ss_stored_table_count;
 
+/* The rows of `job_steps` that a run with a job has. */
+extern const struct ss_stored_table ss_stored_job_steps_of_run;
+
 /* The tables of live numbers (live.c): days of their own, kept as long as you want. */
 extern const struct ss_stored_table *const ss_stored_live_tables[];
 extern const size_t ss_stored_live_table_count;

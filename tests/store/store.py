@@ -84,7 +84,7 @@ class Store:
 
     def ask(self, query):
         """Names of tables in braces are their files."""
-        for table in TABLES:
+        for table in (*TABLES, "job_steps"):
             if "{" + table + "}" in query:
                 query = query.replace("{" + table + "}", self.duck.table(self.path, table))
         return self.duck.ask(query)
@@ -93,7 +93,9 @@ class Store:
         return {table: self.ask(f"select * from {{{table}}} order by all") for table in TABLES}
 
     def files(self):
-        return sorted(str(file.relative_to(self.path)) for file in self.path.rglob("*.parquet"))
+        """Those of runs: job_steps stays when runs go."""
+        return sorted(str(file.relative_to(self.path)) for table in TABLES
+                      for file in (self.path / table).rglob("*.parquet"))
 
 
 def near(a, b, what, least=1):
@@ -246,6 +248,31 @@ def from_digests(folder):
     check([row["steps"] for row in rows] == ["3", "150"], "steps", rows)
     out, _ = run("store", "add", stores[0].path, folder / "digests/seen")
     check("is in the store already" in out, "a run that was added from its traces", out)
+
+
+def steps_of_runs(folder):
+    """Recordings alone fill the steps of a job, from digests as from traces; changes are found."""
+    stores = [Store(folder / "steps-traces"), Store(folder / "steps-digests")]
+    for number in range(16):
+        slow = ("--cause", "input-in-process=1") if number >= 8 else ()
+        job = simulate(folder / f"steps{number}", "gpu1-healthy", "--seed", number + 1, *slow)
+        trace, = job.glob("rank*.gz")
+        text = gzip.decompress(trace.read_bytes()).decode()
+        base = text.split('"baseTimeNanoseconds": ')[1].split(",")[0]
+        trace.write_bytes(gzip.compress(text.replace(
+            base, str(int(base) + number * 1800 * 10**9)).encode()))
+        run("digest", job, "-o", folder / f"steps-digest{number}")
+        run("store", "add", stores[0].path, job, "--job", "pretrain")
+        run("store", "add", stores[1].path, folder / f"steps-digest{number}", "--job", "pretrain")
+    rows = [store.ask("select * from {job_steps} order by all") for store in stores]
+    check(rows[0] == rows[1] and len(rows[0]) == 48, "job steps of digests", rows[1][:2])
+    steps = [int(row["step_us"]) for row in rows[0]]
+    expected = [int(row["us"]) for row in stores[0].ask(
+        "select step_ns // 1000 as us from {rank_steps} s join {runs} r using (run_id) "
+        "order by started, step")]
+    check(sorted(steps) == sorted(expected), "job steps are those of the rank", steps, expected)
+    changes = view_of(run("store", "changes", stores[1].path, "--json")[0])
+    check(len(changes) == 1 and changes[0]["change_percent"] > 3, "changes of recordings", changes)
 
 
 def compete(folder, name="shared", runs=8):
@@ -413,8 +440,8 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
-        for part in (compare, from_digests, compete, watch, without_locks, first_layout,
-                     refuse):
+        for part in (compare, from_digests, steps_of_runs, compete, watch, without_locks,
+                     first_layout, refuse):
             if sys.argv[3:] and part.__name__ not in sys.argv[3:]:
                 continue
             began = time.monotonic()
