@@ -223,7 +223,7 @@ static void judge_again(struct ss_attribution *of, uint32_t row)
 	uint32_t forward = of->trace->slices.link[row];
 	uint8_t answers;
 
-	if (!(ss_attribution_traits(of, row) & SS_TRAIT_ENGINE) || !ss_attribution_has(of, forward))
+	if (!ss_attribution_is_answer(of, row) || !ss_attribution_has(of, forward))
 		return;
 	answers = rows->answers[forward - rows->first];
 	if (answers > 1)

@@ -53,8 +53,7 @@ static void find_answered(struct ss_attribution *of)
 		of->trains = true;
 		if (!ss_attribution_has(of, forward))
 			continue;
-		if ((rows->traits[slices->name[row]] & SS_TRAIT_ENGINE) &&
-		    rows->answers[at(of, forward)] < UINT8_MAX)
+		if (ss_attribution_is_answer(of, row) && rows->answers[at(of, forward)] < UINT8_MAX)
 			rows->answers[at(of, forward)]++;
 		if (!rows->answered[at(of, forward)])
 			for (uint32_t up = rows->parent[at(of, forward)];

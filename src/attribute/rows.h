@@ -117,6 +117,16 @@ static inline uint32_t ss_attribution_traits(const struct ss_attribution *of, ui
 	return of->rows->traits[of->trace->slices.name[row]];
 }
 
+/* Backward's answer as a whole: arrows lead to the node in it, sequence numbers to both. */
+static inline bool ss_attribution_is_answer(const struct ss_attribution *of, uint32_t row)
+{
+	const struct ss_slices *slices = &of->trace->slices;
+	uint32_t traits = ss_attribution_traits(of, row), up = slices->parent[row];
+
+	return (traits & SS_TRAIT_ENGINE) || ((traits & SS_TRAIT_GRAD_NODE) &&
+					      (up == SS_NO_ROW || slices->link[up] == SS_NO_ROW));
+}
+
 /* names.c: the traits of one name. */
 uint32_t ss_attribution_name_traits(const struct ss_string *name, uint32_t flags);
 
@@ -154,6 +164,9 @@ SS_MUST_USE bool ss_attribution_find_unused(struct ss_attribution *of);
 
 /* tables.c: work on rows of embedding tables that a step does not use. */
 void ss_attribution_find_tables(struct ss_attribution *of);
+
+/* prefixes.c: passes over a sequence that grows by one. */
+SS_MUST_USE bool ss_attribution_find_prefixes(struct ss_attribution *of, struct ss_arena *scratch);
 
 /* sweep.c: reports all moments in the order of time, with their places. */
 void ss_attribution_sweep(struct ss_attribution *of, const struct ss_attribution_options *options,

@@ -500,6 +500,76 @@ static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *er
 	return SS_OK;
 }
 
+/* A backward op: what it answers, and whether it has its link. */
+struct answering_op {
+	int64_t sequence;
+	uint32_t row, fwd_thread, name;
+	bool linked;
+};
+
+/* By what backward answers, and what it is called; of equals those with a link come first. */
+SS_COMPARATOR(answer_compare, struct answering_op,
+	      SS_ASCENDING(sequence) SS_ASCENDING(fwd_thread) SS_ASCENDING(name)
+		      SS_DESCENDING(linked) SS_ASCENDING(row))
+
+/* Whether the name answers forward somewhere, and elsewhere lacks its arrow. */
+static bool mark_answering(const struct ss_trace *trace, uint8_t *marks)
+{
+	bool lacks = false;
+
+	for (uint32_t i = 0; i < trace->sequence_count; i++) {
+		uint32_t row = trace->sequences[i].row;
+
+		if (trace->sequences[i].fwd_thread && trace->slices.link[row] != SS_NO_ROW)
+			marks[trace->slices.name[row]] = 1;
+	}
+	for (uint32_t i = 0; i < trace->sequence_count && !lacks; i++) {
+		uint32_t row = trace->sequences[i].row;
+
+		lacks = trace->sequences[i].fwd_thread && marks[trace->slices.name[row]] &&
+			trace->slices.link[row] == SS_NO_ROW;
+	}
+	return lacks;
+}
+
+/*
+ * Arrows lead to one answer of each forward op. A second backward pass over the same graph answers
+ * again, under the same name and number.
+ */
+static enum ss_status link_again(struct ss_trace *trace, struct ss_error *err)
+{
+	SS_SCRATCH(scratch, trace->memory);
+	struct answering_op *items;
+	uint32_t count = 0;
+	uint8_t *marks;
+
+	if (!SS_ALLOC(&scratch, marks, trace->names.count + 1))
+		return ss_fail_memory(err, "linking repeated backward passes");
+	if (!mark_answering(trace, marks))
+		return SS_OK;
+	if (!SS_ALLOC(&scratch, items, trace->sequence_count))
+		return ss_fail_memory(err, "linking repeated backward passes");
+	for (uint32_t i = 0; i < trace->sequence_count; i++) {
+		const struct ss_sequence_row *from = &trace->sequences[i];
+		uint32_t name = trace->slices.name[from->row];
+
+		if (from->fwd_thread && marks[name])
+			items[count++] = (struct answering_op){ from->sequence, from->row,
+								from->fwd_thread, name,
+								trace->slices.link[from->row] !=
+									SS_NO_ROW };
+	}
+	SS_SORT(items, count, answer_compare);
+	for (uint32_t i = 1; i < count; i++) {
+		const struct answering_op *last = &items[i - 1], *op = &items[i];
+
+		if (op->sequence == last->sequence && op->fwd_thread == last->fwd_thread &&
+		    op->name == last->name && !op->linked)
+			trace->slices.link[op->row] = trace->slices.link[last->row];
+	}
+	return SS_OK;
+}
+
 enum ss_status ss_finish_links(struct ss_builder *builder, uint32_t threads, struct ss_error *err)
 {
 	bool has_arrows = false;
@@ -511,5 +581,5 @@ enum ss_status ss_finish_links(struct ss_builder *builder, uint32_t threads, str
 		has_arrows |= !builder->flows[i].is_edge;
 	if (builder->flows_count && !link_flows(builder))
 		return ss_fail_memory(err, "linking the nodes of graphs");
-	return has_arrows ? SS_OK : link_sequences(builder->trace, err);
+	return has_arrows ? link_again(builder->trace, err) : link_sequences(builder->trace, err);
 }

@@ -184,6 +184,37 @@ static void test_pairs(void **state)
 	}
 }
 
+/* Two passes of backward over one graph: the writer makes arrows for the first one. */
+static void test_answers_again(void **state)
+{
+	static const struct {
+		const char *second;
+		uint32_t links;
+	} cases[] = {
+		{ BACKWARD("b", "70", "3"), 2 },     /* the same answer */
+		{ BACKWARD("inner", "70", "3"), 1 }, /* a part of an answer */
+		{ BACKWARD("b", "70", "4"), 1 },     /* of something else */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(cases); i++) {
+		struct support_trace loaded;
+		const struct ss_trace *trace = &loaded.trace;
+		struct ss_text json = { 0 };
+		uint32_t links = 0;
+
+		ss_text_addf(&json, "[%s,%s,%s,%s,%s]", FORWARD("a", "5", "3"),
+			     BACKWARD("b", "50", "3"), cases[i].second, FLOW("s", "9", "1", "5"),
+			     FLOW("f", "9", "2", "50"));
+		support_load(&loaded, json.data);
+		for (uint32_t row = 0; row < trace->slices.count; row++)
+			links += trace->slices.link[row] == support_find(trace, "a");
+		assert_int_equal(links, cases[i].links);
+		support_close(&loaded);
+		ss_text_release(&json);
+	}
+}
+
 static const struct {
 	const char *what;
 	const char *script;
@@ -229,9 +260,8 @@ static void test_comms(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_launches),
-		cmocka_unit_test(test_many_launches),
-		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_launches), cmocka_unit_test(test_many_launches),
+		cmocka_unit_test(test_pairs),    cmocka_unit_test(test_answers_again),
 		cmocka_unit_test(test_comms),
 	};
 
