@@ -28,6 +28,7 @@ static const char *const excess_kinds[] = {
 	[SS_EXCESS_SORT] = "sorting",
 	[SS_EXCESS_TABLE] = "unused rows",
 	[SS_EXCESS_UNUSED] = "unused gradients",
+	[SS_EXCESS_PREFIX] = "earlier tokens",
 	[SS_EXCESS_FIRST] = "first calls",
 	[SS_EXCESS_TRAIN_MODE] = "train mode",
 	[SS_EXCESS_COLLECTIVE] = "collectives",

@@ -37,6 +37,7 @@ enum ss_excess_kind {
 	SS_EXCESS_SORT,       /* all is put in order, where the largest may do */
 	SS_EXCESS_TABLE,      /* rows of an embedding table that a step does not use */
 	SS_EXCESS_UNUSED,     /* gradients of parameters that no optimizer updates */
+	SS_EXCESS_PREFIX,     /* each pass computes all earlier tokens again */
 	SS_EXCESS_FIRST,      /* first calls: start-up */
 	SS_EXCESS_TRAIN_MODE, /* dropout where nothing trains */
 	SS_EXCESS_COLLECTIVE, /* exposed collectives other than the gradients' */

@@ -542,8 +542,9 @@ bool ss_attribution_fill_normals(struct ss_attribution *of, const struct ss_cove
 		ss_attribution_find_tables(of);
 	whole = calls && seen && find_first_calls(of, calls, seen) &&
 		(of->has_device ||
-		 (ss_attribution_find_unused(of) && ss_attribution_find_loops(of, steps) &&
-		  find_hooks(of, &scratch) && find_slow(of, calls, seen)));
+		 (ss_attribution_find_prefixes(of, &scratch) && ss_attribution_find_unused(of) &&
+		  ss_attribution_find_loops(of, steps) && find_hooks(of, &scratch) &&
+		  find_slow(of, calls, seen)));
 	if (whole)
 		inherit(of);
 	return whole;

@@ -62,8 +62,8 @@ static bool costly_is_kind(enum ss_excess_kind kind)
 	return kind == SS_EXCESS_DOUBLE || kind == SS_EXCESS_HOOK || kind == SS_EXCESS_ENGINE ||
 	       kind == SS_EXCESS_SLOW || kind == SS_EXCESS_SORT || kind == SS_EXCESS_TABLE ||
 	       kind == SS_EXCESS_UNUSED || kind == SS_EXCESS_FIRST || kind == SS_EXCESS_AGAIN ||
-	       kind == SS_EXCESS_GROWING || kind == SS_EXCESS_TRAIN_MODE ||
-	       kind == SS_EXCESS_RECOMPUTED;
+	       kind == SS_EXCESS_PREFIX || kind == SS_EXCESS_GROWING ||
+	       kind == SS_EXCESS_TRAIN_MODE || kind == SS_EXCESS_RECOMPUTED;
 }
 
 static void costly_choose_kind(struct costly_claims *costly)

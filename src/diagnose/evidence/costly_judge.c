@@ -30,7 +30,8 @@ static const struct {
 			       "# hooks or anomaly mode run operators for each gradient:\n"
 			       "torch.autograd.set_detect_anomaly(False)" },
 	[SS_EXCESS_AGAIN] = { "Backward runs several times over the same operators",
-			      "# sum the losses, and call backward once per step" },
+			      "# sum the losses, and call backward once per step; of two models,\n"
+			      "# detach() what the loss of one must not train in the other" },
 	[SS_EXCESS_RECOMPUTED] = { "Backward computes activations a second time",
 				   "# checkpoint() trades time for memory: where memory is left,\n"
 				   "# wrap fewer layers, those with the largest activations" },
@@ -63,6 +64,9 @@ static const struct {
 			       "with torch.no_grad():   # around a model that is not trained\n"
 			       "    ...\n"
 			       "p.requires_grad_(False)   # for parameters that no optimizer has" },
+	[SS_EXCESS_PREFIX] = { "Each new token computes all earlier ones again",
+			       "model.generate(..., use_cache=True)   # or, in a loop of its own:\n"
+			       "model(tokens[:, -1:], past_key_values=cache, use_cache=True)" },
 	[SS_EXCESS_FIRST] = { "First calls take much of the recorded time: start-up",
 			      "# record later: the job goes on without it\n"
 			      "schedule = torch.profiler.schedule(wait=1, warmup=3, active=3)" },

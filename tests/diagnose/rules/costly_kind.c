@@ -68,6 +68,17 @@
 	"[" SIZED("aten::sort", "0", "10000", dims) SIZED("aten::sort", "10000", "10000", dims) \
 		MARK("1", "0") "," MARK("2", "10000") "]"
 
+/* One more token: a lookup, and a product over all of them or the last one. */
+#define TOKEN(ts, tokens, product)                                                       \
+	SIZED("aten::embedding", ts "000", "200", "[[5000,64],[1," tokens "],[],[],[]]") \
+	SIZED("aten::mm", ts "200", "1800", "[[" product ",512],[512,512]]")
+#define SEQUENCE(n, a, b, c, d, e) \
+	TOKEN(n "0", a, a)         \
+	TOKEN(n "2", b, b)         \
+	TOKEN(n "4", c, c) TOKEN(n "6", d, d) TOKEN(n "8", e, e) MARK(n, n "0000")
+#define SEQUENCES(a, b, c, d, e) \
+	"[" SEQUENCE("1", a, b, c, d, e) "," SEQUENCE("2", a, b, c, d, e) "]"
+
 #define LOADS                                                                 \
 	"note ProfilerStep#1 1 0 +10000; op aten::add 1 100 +8000;"           \
 	"call cudaLaunchKernel 1 200 +7800 #1; kernel add 0/7 8010 +1000 #1;" \
@@ -121,6 +132,12 @@ static const struct rule_case cases[] = {
 	  "ms of it per step (2 calls)" },
 	{ "the optimizer has both", TRAINED("[8,8]", "[8,8]", "[8,8]"), "" },
 	{ "it has none of these sizes: it may flatten them", TRAINED("[5,8]", "[8,8]", "[9]"), "" },
+	{ "each token computes the earlier ones again, but for those of the first pass",
+	  SEQUENCES("128", "129", "130", "131", "132"),
+	  "warning 7111.0 medium\nit takes 7.11 ms per step\n"
+	  "aten::mm takes 6.32 ms of it per step (5 calls, the first on 262144 elements)" },
+	{ "three more tokens are no sequence", SEQUENCES("128", "129", "130", "64", "65"), "" },
+	{ "each pass has other tokens", SEQUENCES("1", "1", "1", "1", "1"), "" },
 	{ "nothing", "[]", "" },
 };
 
