@@ -411,7 +411,7 @@ void ss_watcher_postpone(struct ss_watcher *watcher, const struct ss_arrived *ar
 }
 
 /* What is remembered of a name or a file, and cannot be taken for the signature of a run. */
-enum remembered { REMEMBERED_FOREIGN = 1, REMEMBERED_KEPT };
+enum remembered { REMEMBERED_FOREIGN = 1, REMEMBERED_KEPT, REMEMBERED_TOLD };
 
 static uint64_t watched_path_mark(const char *path)
 {
@@ -451,6 +451,36 @@ enum ss_status ss_watcher_keep(struct ss_watcher *watcher, const struct ss_watch
 	return ss_watcher_is_kept(watcher, file)
 		       ? SS_OK
 		       : watcher_remember(watcher, watched_file_mark(file), err);
+}
+
+static bool watcher_has_told(const struct ss_watcher *watcher, uint64_t job, uint32_t step,
+			     uint32_t slack)
+{
+	for (uint32_t at = step > slack ? step - slack : 0; at <= step + slack; at++) {
+		uint64_t mark = ss_hash_mix(job, at);
+
+		if (ss_records_find(&watcher->done, &mark) != SS_NO_ID)
+			return true;
+	}
+	return false;
+}
+
+bool ss_watcher_may_tell(struct ss_watcher *watcher, const char *job, int64_t begin_ns,
+			 uint32_t step, uint32_t slack)
+{
+	uint64_t mark = ss_hash_mix(watched_path_mark(job), REMEMBERED_TOLD);
+	bool may_tell;
+
+	mark = ss_hash_mix(mark, (uint64_t)begin_ns);
+	if (watcher_has_told(watcher, mark, step, slack) || !watcher_lock(watcher, mark, true))
+		return false;
+	/* a list that cannot be written makes an event come again, never none */
+	may_tell = watcher_read_list(watcher, NULL) != SS_OK ||
+		   !watcher_has_told(watcher, mark, step, slack);
+	if (may_tell)
+		(void)watcher_remember(watcher, ss_hash_mix(mark, step), NULL);
+	(void)watcher_lock(watcher, mark, false);
+	return may_tell;
 }
 
 void ss_watcher_wait(struct ss_watcher *watcher, bool waiting)

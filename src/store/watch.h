@@ -91,6 +91,13 @@ enum ss_status ss_watcher_tell_foreign(struct ss_watcher *watcher, const char *r
 /* Locks the live numbers of the folder: one process adds them at a time; false: another does. */
 bool ss_watcher_lock_live(const struct ss_watcher *watcher, bool is_begin);
 
+/*
+ * Whether to tell the change of a job that began then: no process that watches the folder has
+ * told one within `slack` steps. Then it counts as told.
+ */
+bool ss_watcher_may_tell(struct ss_watcher *watcher, const char *job, int64_t begin_ns,
+			 uint32_t step, uint32_t slack);
+
 /* Marks a trace that is to stay when others of its recording are removed. */
 bool ss_watcher_is_kept(const struct ss_watcher *watcher, const struct ss_watched_file *file);
 SS_MUST_USE

@@ -11,6 +11,7 @@ import os
 import pathlib
 import pty
 import random
+import re
 import signal
 import socket
 import struct
@@ -253,6 +254,42 @@ def check_dynolog(folder):
     check(code == 1 and "cannot connect" in err, err)
 
 
+def documented_members():
+    """Of each event, as docs/commands/watch.md lists them."""
+    members = {"finding": set(), "change": set()}
+    page = (ROOT / "docs/commands/watch.md").read_text(encoding="utf-8")
+    table = page.split("| member | of |")[1].split("\n\n")[0]
+    for names, of in re.findall(r"^\| (`.*?`) \| (finding|change|both) \|", table, re.M):
+        for event, known in members.items():
+            if of in (event, "both"):
+                known.update(re.findall("`(.*?)`", names))
+    return members
+
+
+def check_members(events):
+    documented = documented_members()
+    for event in events:
+        check(set(event) == documented[event["event"]], f"{event}: not as documented")
+        ranks = "all ranks" if event["rank"] is None else f"rank {event['rank']}"
+        check(event["ranks"] == ranks and event["sentence"].endswith("."), event)
+        check(event["step"] > 0 and event["host"] or event["rank"] is None, event)
+        check((event["run"] is None) == (event["event"] == "change"), event)
+
+
+def check_told_once(rows, store):
+    """A restart tells nothing again; the job that starts again has changes of its own."""
+    words = ("watch", rows, "--store", store, "--job", 'a"b', "--events", "--once", "--settle", "1")
+    code, out, err = run(*words)
+    check(code == 0 and not out, f"{code}: {out}{err}")
+    for path in rows.glob("*.rows"):
+        data = bytearray(path.read_bytes())
+        data[40:48] = struct.pack("<Q", BEGIN_NS + 1)  # where its begin stands
+        path.write_bytes(data)
+    code, out, err = run(*words)
+    check(code == 0 and [json.loads(line)["event"] for line in out.splitlines()] == ["change"],
+          f"{code}: {out}{err}")  # fmt: skip
+
+
 def check_watch(folder):
     """Gauges and events of live numbers and of a run that is added."""
     if not os.environ.get("STEPSCOPE_DUCKDB"):
@@ -266,12 +303,13 @@ def check_watch(folder):
                          "--metrics", gauges, "--once", "--settle", "1")  # fmt: skip
     check(code == 0, f"watch ends with {code}: {err}")
     events = [json.loads(line) for line in out.splitlines()]
+    check_members(events)
     changes = [event for event in events if event["event"] == "change"]
     check([(change["rank"], change["host"], change["part"]) for change in changes] ==
           [(1, "node1", "waiting for data")], changes)  # fmt: skip
-    check(all("rank" in event for event in events), events)
     check({event["job"] for event in events} == {'a"b'}, events)
     check(any(event["event"] == "finding" and event["saves_ns"] > 0 for event in events), events)
+    check_told_once(rows, folder / "store")
     lines = gauges.read_text().splitlines()
     series = [line for line in lines if not line.startswith("#")]
     check(len(series) <= 100 and len(set(line.split(" ")[0] for line in series)) == len(series),

@@ -9,8 +9,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/median.h"
+#include "diagnose/findings_table.h"
 
 static void metric_begin(struct ss_text *out, const char *name, const char *about)
 {
@@ -179,59 +182,6 @@ void ss_metrics_add_lives(const struct ss_metrics_live *jobs, uint32_t count, st
 		metrics_add_ranks(jobs, count, out);
 }
 
-/* null: no rank stands out, and no part of the step explains the change. */
-static void event_add_rank(int64_t rank, struct ss_text *out)
-{
-	ss_text_add_string(out, ",\"rank\":");
-	if (rank >= 0)
-		ss_text_add_int(out, rank);
-	else
-		ss_text_add_string(out, "null");
-}
-
-static void event_add_culprit(const struct ss_live *live, const struct ss_live_change *change,
-			      struct ss_text *out)
-{
-	const struct ss_live_file *file = change->has_part && !change->is_all
-						  ? live->ranks[change->rank].file
-						  : NULL;
-
-	event_add_rank(file ? file->rank : -1, out);
-	ss_text_add_string(out, ",\"host\":");
-	if (file)
-		ss_render_quoted(out, file->host);
-	else
-		ss_text_add_string(out, "null");
-	ss_text_add_string(out, ",\"part\":");
-	if (change->has_part)
-		ss_render_quoted(out, ss_live_part_words(change->part));
-	else
-		ss_text_add_string(out, "null");
-}
-
-void ss_metrics_add_changes(const struct ss_live *live, const char *job, uint32_t *told,
-			    struct ss_text *out)
-{
-	for (uint32_t i = 0; i < live->change_count; i++) {
-		const struct ss_live_change *change = &live->changes[i];
-		SS_TEXT(sentence);
-
-		/* where a change lies is known to a block or two, and moves as steps come */
-		if (*told && change->number <= *told + 2 * SS_LIVE_BLOCK)
-			continue;
-		*told = change->number;
-		ss_live_add_change(live, change, &sentence);
-		ss_text_add_string(out, "{\"event\":\"change\",\"job\":");
-		ss_render_quoted(out, job);
-		ss_text_addf(out, ",\"step\":%u,\"before_ns\":%" PRId64 ",\"after_ns\":%" PRId64,
-			     change->number, change->before_ns, change->after_ns);
-		event_add_culprit(live, change, out);
-		ss_text_add_string(out, ",\"sentence\":");
-		ss_render_quoted(out, sentence.data ? sentence.data : "");
-		ss_text_add_string(out, "}\n");
-	}
-}
-
 /* --- verdicts -------------------------------------------------------------------------------- */
 
 void ss_metrics_take_verdict(const struct ss_diagnosis *verdict, struct ss_metrics_verdict *out)
@@ -271,24 +221,141 @@ void ss_metrics_add_verdicts(const struct ss_metrics_verdict *verdicts, uint32_t
 		}
 }
 
-void ss_metrics_add_findings(const struct ss_diagnosis *verdict, const char *job, const char *run,
-			     struct ss_text *out)
-{
-	for (uint32_t i = 0; i < verdict->warning_count; i++) {
-		const struct ss_finding *finding = verdict->findings[i];
+/* --- events ---------------------------------------------------------------------------------- */
 
-		ss_text_add_string(out, "{\"event\":\"finding\",\"job\":");
-		ss_render_quoted(out, job);
-		ss_text_addf(out, ",\"run\":\"%s\",\"rule\":\"%s\",\"title\":", run,
-			     finding->rule->name);
-		ss_render_quoted(out, finding->title);
-		if (ss_finding_has_cost(finding))
-			ss_text_addf(out, ",\"saves_ns\":%" PRId64 ",\"step_ns\":%" PRId64,
-				     finding->cost_ns, verdict->step_ns);
-		event_add_rank(finding->most_on             ? verdict->ranks[finding->most_on - 1]
-			       : finding->rank != SS_NO_ROW ? verdict->ranks[finding->rank]
-							    : -1,
-			       out);
-		ss_text_add_string(out, "}\n");
+/* What every event says; the members that are not known are null. */
+struct event_head {
+	const char *event, *job, *run, *host, *ranks;
+	int64_t rank, step; /* -1: no single one; not recorded */
+};
+
+static void event_begin(const struct event_head *head, struct ss_text *out)
+{
+	ss_text_addf(out, "{\"event\":\"%s\",", head->event);
+	ss_render_text_member(out, "job", head->job);
+	ss_text_add_string(out, ",");
+	ss_render_text_member(out, "run", head->run);
+	ss_text_add_string(out, ",");
+	ss_render_ns_member(out, "step", head->step, head->step >= 0);
+	ss_text_add_string(out, ",");
+	ss_render_ns_member(out, "rank", head->rank, head->rank >= 0);
+	ss_text_add_string(out, ",");
+	ss_render_text_member(out, "ranks", head->ranks);
+	ss_text_add_string(out, ",");
+	ss_render_text_member(out, "host", head->host);
+	ss_text_add_string(out, ",");
+}
+
+static void event_end(const struct ss_text *sentence, struct ss_text *out)
+{
+	ss_text_add_string(out, ",");
+	ss_render_text_member(out, "sentence", sentence->data);
+	ss_text_add_string(out, "}\n");
+}
+
+void ss_metrics_add_change(const struct ss_live *live, const struct ss_live_change *change,
+			   const char *job, struct ss_text *out)
+{
+	const struct ss_live_file *file = change->has_part && !change->is_all
+						  ? live->ranks[change->rank].file
+						  : NULL;
+	struct event_head head = { .event = "change", .job = job, .rank = -1 };
+	char ranks[32];
+	SS_TEXT(sentence);
+
+	snprintf(ranks, sizeof(ranks), change->is_all ? "most ranks" : "all ranks");
+	if (file) {
+		snprintf(ranks, sizeof(ranks), "rank %" PRId64, file->rank);
+		head.rank = file->rank;
+		head.host = file->host;
 	}
+	head.ranks = ranks;
+	head.step = change->number;
+	event_begin(&head, out);
+	ss_text_addf(out, "\"before_ns\":%" PRId64 ",\"after_ns\":%" PRId64 ",", change->before_ns,
+		     change->after_ns);
+	ss_render_text_member(out, "part",
+			      change->has_part ? ss_live_part_words(change->part) : NULL);
+	ss_live_add_change(live, change, &sentence);
+	event_end(&sentence, out);
+}
+
+/* The number of the first recorded step, as the profiler's mark has it: "ProfilerStep#500". */
+static int64_t recorded_step(const struct ss_job_file *file)
+{
+	const struct ss_view *view = ss_view_find("steps");
+	uint32_t column = 0;
+	const char *name = NULL;
+	int64_t number = -1;
+	SS_SCRATCH(arena, file->tables.memory);
+	struct ss_table steps;
+	uint32_t all;
+
+	ss_table_init(&steps, view, &arena);
+	while (strcmp(view->columns[column].name, "name") != 0)
+		column++;
+	if (file->tables.length &&
+	    ss_job_tables_show(&file->tables, view, 0, &steps, &all, NULL) == SS_OK &&
+	    !steps.failed && steps.row_count)
+		name = ss_table_cell(&steps, 0, column).value.text;
+	name = name ? strrchr(name, '#') : NULL;
+	if (name && name[1] >= '0' && name[1] <= '9')
+		number = strtoll(name + 1, NULL, 10);
+	ss_table_release(&steps);
+	return number;
+}
+
+static void finding_add_sentence(const struct ss_diagnosis *verdict,
+				 const struct ss_finding *finding, const char *ranks,
+				 struct ss_text *out)
+{
+	ss_text_addf(out, "%s (%s)", finding->title, ranks);
+	if (ss_finding_has_cost(finding) && verdict->step_ns > 0)
+		ss_text_addf(out, ": the fix saves %.4g ms of a step of %.4g ms",
+			     (double)finding->cost_ns / 1e6, (double)verdict->step_ns / 1e6);
+	ss_text_add_string(out, ".");
+}
+
+static void metrics_add_finding(const struct ss_session *session,
+				const struct ss_diagnosis *verdict,
+				const struct ss_finding *finding, struct event_head *head,
+				struct ss_text *out)
+{
+	uint32_t rank = finding->most_on ? finding->most_on - 1 : finding->rank;
+	bool has_cost = ss_finding_has_cost(finding);
+	char ranks[64];
+	SS_TEXT(sentence);
+
+	ss_finding_ranks(verdict, finding, ranks, sizeof(ranks));
+	head->ranks = *ranks ? ranks : "all ranks";
+	head->rank = rank != SS_NO_ROW ? verdict->ranks[rank] : -1;
+	head->host = NULL;
+	if (rank != SS_NO_ROW) {
+		const struct ss_job_file *file = &session->job.files[verdict->files[rank]];
+		const struct ss_digest *digest = ss_job_file_digest(&session->job, file);
+
+		head->host = digest && digest->host ? ss_strings_text(&digest->texts, digest->host)
+						    : NULL;
+	}
+	event_begin(head, out);
+	ss_render_text_member(out, "rule", finding->rule->name);
+	ss_text_add_string(out, ",");
+	ss_render_text_member(out, "title", finding->title);
+	ss_text_add_string(out, ",");
+	ss_render_ns_member(out, "saves_ns", finding->cost_ns, has_cost);
+	ss_text_add_string(out, ",");
+	ss_render_ns_member(out, "step_ns", verdict->step_ns, verdict->step_ns > 0);
+	finding_add_sentence(verdict, finding, head->ranks, &sentence);
+	event_end(&sentence, out);
+}
+
+void ss_metrics_add_findings(const struct ss_session *session, const struct ss_diagnosis *verdict,
+			     const char *job, const char *run, struct ss_text *out)
+{
+	struct event_head head = { .event = "finding", .job = job, .run = run, .step = -1 };
+
+	if (verdict->rank_count)
+		head.step = recorded_step(&session->job.files[verdict->files[0]]);
+	for (uint32_t i = 0; i < verdict->warning_count; i++)
+		metrics_add_finding(session, verdict, verdict->findings[i], &head, out);
 }

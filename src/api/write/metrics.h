@@ -41,12 +41,12 @@ void ss_metrics_take_verdict(const struct ss_diagnosis *verdict, struct ss_metri
 void ss_metrics_add_verdicts(const struct ss_metrics_verdict *verdicts, uint32_t count,
 			     struct ss_text *out);
 
-/* Appends a line per change behind the step `told`, and moves it to the last one. */
-void ss_metrics_add_changes(const struct ss_live *live, const char *job, uint32_t *told,
-			    struct ss_text *out);
+/* Appends a line of JSON: steps take another time. */
+void ss_metrics_add_change(const struct ss_live *live, const struct ss_live_change *change,
+			   const char *job, struct ss_text *out);
 
-/* Appends a line per warning. */
-void ss_metrics_add_findings(const struct ss_diagnosis *verdict, const char *job, const char *run,
-			     struct ss_text *out);
+/* Appends a line of JSON per warning. */
+void ss_metrics_add_findings(const struct ss_session *session, const struct ss_diagnosis *verdict,
+			     const char *job, const char *run, struct ss_text *out);
 
 #endif

@@ -142,7 +142,7 @@ static enum ss_status watch_folder(struct watching *watching, struct ss_error *e
 			SS_TRY(watching->is_node ? watch_digest(watching, &arrived, err)
 						 : watch_add_to_store(watching, &arrived, err));
 		waiting = waiting && !watching->is_stuck;
-		cli_exits_live(&watching->exits, is_once && !waiting);
+		cli_exits_live(&watching->exits, watcher, is_once && !waiting);
 		watch_add_live(watching, is_once && !waiting);
 		if (is_once && !waiting)
 			break;

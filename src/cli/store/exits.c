@@ -62,28 +62,11 @@ void cli_exits_run(struct watch_exits *exits, struct ss_session *session, const 
 		return;
 	ss_metrics_take_verdict(verdict, exits_verdict_of(exits, job));
 	if (exits->has_events)
-		ss_metrics_add_findings(verdict, job, run, &events);
+		ss_metrics_add_findings(session, verdict, job, run, &events);
 	exits_print(&events);
 }
 
 /* --- live numbers ---------------------------------------------------------------------------- */
-
-/* The step of the last change of a job that is an event; without a place the oldest job goes. */
-static uint32_t *exits_told_of(struct watch_exits *exits, const char *job)
-{
-	struct told_change *told = exits->told;
-
-	for (uint32_t i = 0; i < exits->told_count; i++)
-		if (strcmp(told[i].job, job) == 0)
-			return &told[i].step;
-	if (exits->told_count == SS_METRICS_JOBS) {
-		exits->told_count--;
-		memmove(told, told + 1, exits->told_count * sizeof(*told));
-	}
-	told[exits->told_count] = (struct told_change){ .step = 0 };
-	snprintf(told[exits->told_count].job, sizeof(told->job), "%s", job);
-	return &told[exits->told_count++].step;
-}
 
 struct exits_lives {
 	struct ss_live lives[SS_METRICS_JOBS];
@@ -135,9 +118,28 @@ static enum ss_status lives_make(struct ss_job *job, const char *one, struct exi
 	return SS_OK;
 }
 
-static void exits_write(struct watch_exits *exits, const struct exits_lives *lives)
+/* The changes of a job that nobody has told; where one lies is known to a block or two. */
+static void exits_tell_changes(const struct ss_metrics_live *job, struct ss_watcher *watcher)
 {
-	struct ss_text metrics = { 0 }, events = { 0 };
+	const struct ss_live *live = job->live;
+
+	for (uint32_t i = 0; i < live->change_count; i++) {
+		const struct ss_live_change *change = &live->changes[i];
+		struct ss_text event = { 0 };
+
+		/* a job that starts again has other changes */
+		if (!ss_watcher_may_tell(watcher, job->job, live->ranks[0].file->begin_ns,
+					 change->number, 2 * SS_LIVE_BLOCK))
+			continue;
+		ss_metrics_add_change(live, change, job->job, &event);
+		exits_print(&event);
+	}
+}
+
+static void exits_write(struct watch_exits *exits, const struct exits_lives *lives,
+			struct ss_watcher *watcher)
+{
+	struct ss_text metrics = { 0 };
 	struct ss_error err = { 0 };
 
 	ss_metrics_add_lives(lives->jobs, lives->job_count, &metrics);
@@ -145,13 +147,11 @@ static void exits_write(struct watch_exits *exits, const struct exits_lives *liv
 	if (exits->metrics && output_write_whole(exits->metrics, &metrics, &err) != SS_OK)
 		(void)show_fail("watch", &err);
 	for (uint32_t i = 0; exits->has_events && i < lives->job_count; i++)
-		ss_metrics_add_changes(lives->jobs[i].live, lives->jobs[i].job,
-				       exits_told_of(exits, lives->jobs[i].job), &events);
-	exits_print(&events);
+		exits_tell_changes(&lives->jobs[i], watcher);
 	ss_text_release(&metrics);
 }
 
-void cli_exits_live(struct watch_exits *exits, bool must)
+void cli_exits_live(struct watch_exits *exits, struct ss_watcher *watcher, bool must)
 {
 	struct ss_open_options open = show_loading(exits->arguments, &exits->folder, 1);
 	struct exits_lives lives = { .live_count = 0 };
@@ -167,7 +167,7 @@ void cli_exits_live(struct watch_exits *exits, bool must)
 	    lives_make(&session->job, cli_option_text(exits->arguments, "job"), &lives, &err) !=
 		    SS_OK)
 		lives.job_count = 0;
-	exits_write(exits, &lives);
+	exits_write(exits, &lives, watcher);
 	for (uint32_t i = 0; i < lives.live_count; i++)
 		ss_live_release(&lives.lives[i]);
 	ss_session_close(session);

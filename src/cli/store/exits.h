@@ -7,12 +7,7 @@
 
 #include "api/write/metrics.h"
 #include "cli/output.h"
-
-/* The last change of a job's steps among the events. */
-struct told_change {
-	char job[SS_LIVE_NAME_BYTES];
-	uint32_t step;
-};
+#include "store/watch.h"
 
 struct watch_exits {
 	const struct arguments *arguments;
@@ -22,8 +17,7 @@ struct watch_exits {
 	int64_t next_ns;     /* when live numbers are looked at again */
 	/* the jobs that were heard of last, the latest first */
 	struct ss_metrics_verdict verdicts[SS_METRICS_JOBS];
-	struct told_change told[SS_METRICS_JOBS];
-	uint32_t verdict_count, told_count;
+	uint32_t verdict_count;
 };
 
 struct watch_exits cli_exits_begin(const struct arguments *arguments);
@@ -33,6 +27,6 @@ void cli_exits_run(struct watch_exits *exits, struct ss_session *session, const 
 		   const char *run);
 
 /* Looks at the live numbers in the folder, at most every 30 seconds unless it `must`. */
-void cli_exits_live(struct watch_exits *exits, bool must);
+void cli_exits_live(struct watch_exits *exits, struct ss_watcher *watcher, bool must);
 
 #endif
