@@ -142,12 +142,15 @@ class Session:
             self.is_over = True
             warn("steps were to be recorded, but another profiler is on, or was too expensive")
             return
+        warmup = self.first - 1
+        plan = torch.profiler.schedule(wait=0, warmup=1, active=self.steps, repeat=1)
         try:
             self._profiler = torch.profiler.profile(
-                schedule=torch.profiler.schedule(wait=0, warmup=1, active=self.steps, repeat=1),
+                schedule=lambda step: plan(max(0, step - warmup)),
                 on_trace_ready=self._recording.write,
                 record_shapes=True,
             )
+            self._profiler.step_num = warmup  # so marks have the numbers of the live numbers
             self._profiler.start()
         except BaseException:
             self._profiler, self.is_over = None, True
