@@ -4,6 +4,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import statistics
 import struct
@@ -77,6 +78,11 @@ def test_a_slowdown_is_recorded_on_all_ranks(inside, tmp_path):
         assert recorded[-4:] == list(range(first - 1, first + 3)), recorded
     traces = list((folder / "traces").iterdir())
     assert len(traces) == 8, traces  # two recordings
+    table = subprocess.run([STEPSCOPE, "steps", folder / "traces", "--format", "csv"],
+                           capture_output=True, text=True, check=True)
+    # the newest recording, with the numbers of the live numbers
+    marks = [f"ProfilerStep#{first + i}" for i in range(3)]
+    assert re.findall(r"ProfilerStep#\d+", table.stdout) == 4 * marks, table.stdout
     table = subprocess.run([STEPSCOPE, "steps", folder, "--format", "json"], capture_output=True,
                            text=True, check=True)
     assert len(json.loads(table.stdout)["rows"]) >= 4 * 2999
@@ -116,7 +122,7 @@ def test_snippets_of_the_pages(inside, tmp_path):
                 folder = tmp_path / str(len(tasks))
                 folder.mkdir()
                 tasks.append([page, "recording", f"/mnt/out/{folder.name}", block[3]])
-    assert len(tasks) == 5
+    assert len(tasks) == 6
     # each in a process of its own, as users run it
     for number, task in enumerate(tasks):
         program = tmp_path / f"snippet{number}.py"

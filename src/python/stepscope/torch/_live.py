@@ -76,12 +76,12 @@ class Live:
         self._has_no_room = False
         self._begin_ns = time.time_ns()
         self._pid = os.getpid()
-        self._steps = Steps(self._on_step, self._give_up)
+        self._steps = Steps(self._give_up)
         self._file: RowFile | None = None
         self._session: Session | None = None
         self._detector = Detector()
         self._pace = Pace()
-        self._has_recorded = False
+        self._has_recorded = self._is_recording = False
         self._problem = ""
         self._slow_writes = 0
         self._minute = time.monotonic()
@@ -132,26 +132,18 @@ class Live:
 
     # --- in the training thread ---------------------------------------------------------------
 
-    def _on_step(self, count: int, seconds: float) -> int:
-        """The flags of the step's row. Nothing may leave: it is called by a hook."""
+    def _in_session(self, count: int) -> bool:
+        """Whether the step that has ended was recorded. Nothing may leave: a hook calls it."""
+        session, is_recorded = self._session, False
         try:
-            session = self._session
-            if session is None:
-                if self._has_recorded:
-                    self._problem = self._problem or self._pace.step(seconds, True)
-                else:
-                    self._pace.step(seconds, False)
-                return 0
-            is_recorded = session.step(count)
-            if session.is_over:
-                self._session = None
-                self._has_recorded |= is_recorded
-                self._pace.recorded()
+            if session is not None:
+                is_recorded = session.step(count)
+                if not session.is_over:
+                    return is_recorded
         except Exception as error:  # noqa: BLE001
-            self._session = None
             warn(f"steps are not recorded: {reason(error)}")
-            return 0
-        return IS_RECORDED if is_recorded else 0
+        self._session = self._steps.session = None
+        return is_recorded
 
     def _give_up(self, problem: str) -> None:
         self._end.set()
@@ -190,11 +182,12 @@ class Live:
 
     def _take_rows(self) -> list[bytes]:
         rows = []
-        queue = self._steps.rows
-        while queue:
-            row = queue.popleft()
+        is_first_rank = rank_and_size()[0] == 0
+        for row in self._steps.take():
             self._recent.append(row[2])
-            if not row[7] & IS_RECORDED and rank_and_size()[0] == 0:
+            is_recorded = bool(row[7] & IS_RECORDED)
+            self._compare(row[2] / 1e6, is_recorded)
+            if is_first_rank and not is_recorded:
                 self._notice(row[2] / 1e6)
             minute = (0, 0, 0, 0)
             if time.monotonic() - self._minute >= 60:
@@ -218,6 +211,16 @@ class Live:
             retries = int(stats.get("num_alloc_retries", 0))
         self._seen_collectives, count, size = _sums_of_collectives(self._seen_collectives)
         return clip(peak >> 20), clip(retries), clip(count), clip(size >> 20)
+
+    def _compare(self, seconds: float, is_recorded: bool) -> None:
+        """Whether a recording has left steps slower."""
+        if is_recorded:
+            self._has_recorded = self._is_recording = True
+            return
+        if self._is_recording:
+            self._is_recording = False
+            self._pace.recorded()
+        self._problem = self._problem or self._pace.step(seconds, self._has_recorded)
 
     def _notice(self, seconds: float) -> None:
         """Rank 0 only: all ranks are to record when steps have become slower."""
@@ -259,6 +262,7 @@ class Live:
         recording = traces_in(self._traces, False, 120, False)
         if recording is not None:
             self._session = Session(recording, request, self._job)
+            self._steps.session = self._in_session
 
 
 def live(
