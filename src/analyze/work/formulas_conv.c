@@ -170,18 +170,46 @@ static void conv_gradients(const struct ss_operand *output, const struct ss_oper
 	ss_formula_add_bytes(out, count * ss_operand_stored(weight), weight->dtype);
 }
 
+/* Images: their gradient is computed only for attacks. */
+#define IMAGE_CHANNELS 4
+
+/* Without the mask of gradients all are wanted, but those of images. */
+static double conv_count_gradients(const struct ss_operands *in, const struct ss_operand *input)
+{
+	int64_t wanted[3];
+
+	if (ss_operand_ints(in, 10, 3, wanted))
+		return (wanted[0] != 0) + (wanted[1] != 0);
+	return input && input->rank > 2 && input->dims[1] > IMAGE_CHANNELS ? 2 : 1;
+}
+
+/* A filter is at as many positions as the smaller side has, if it is unknown which one that is. */
+static bool conv_is_transposed(const struct ss_operands *in, const struct ss_operand *output,
+			       const struct ss_operand *input)
+{
+	double across = 1, back = 1;
+	bool transposed;
+
+	if (ss_operand_bool(in, 7, &transposed))
+		return transposed;
+	for (uint32_t i = 2; output && input && output->rank == input->rank && i < input->rank;
+	     i++) {
+		across *= (double)input->dims[i];
+		back *= (double)output->dims[i];
+	}
+	return across < back;
+}
+
 static void conv_backward_work(const struct ss_formula *formula, const struct ss_operands *in,
 			       bool in_place, struct ss_work *out)
 {
-	int64_t wanted[3];
-	bool transposed;
+	const struct ss_operand *output = ss_operand_tensor(in, 0);
+	const struct ss_operand *input = ss_operand_tensor(in, 1);
 
 	(void)formula;
 	(void)in_place;
-	if (ss_operand_bool(in, 7, &transposed) && ss_operand_ints(in, 10, 3, wanted))
-		conv_gradients(ss_operand_tensor(in, 0), ss_operand_tensor(in, 1),
-			       ss_operand_tensor(in, 2), transposed,
-			       (wanted[0] != 0) + (wanted[1] != 0), out);
+	conv_gradients(output, input, ss_operand_tensor(in, 2),
+		       conv_is_transposed(in, output, input), conv_count_gradients(in, input), out);
 }
 
 /* One gradient, with the operands of its parent: input, gradient of the output, weight. */

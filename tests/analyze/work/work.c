@@ -131,9 +131,21 @@ static const struct work_case conv_cases[] = {
 	  "[\"\", \"\", \"\", \"[4]\", \"[1]\", \"[0]\", \"[1]\", \"False\", \"[0]\", \"1\", "
 	  "\"[False, True, True]\"]",
 	  2.0 * 40 * 9, (40 + 42 + 36) * 4, SS_DTYPE_FP32 },
-	{ "backward: which gradients is not recorded", "aten::convolution_backward",
+	{ "backward: which gradients is not recorded; that of an image is not needed",
+	  "aten::convolution_backward",
 	  "[[2, 4, 5], [2, 3, 7], [4, 3, 3], [], [], [], [], [], [], [], []]",
-	  "[" F ", " F ", " F "]", "", "", UNKNOWN, UNKNOWN, SS_DTYPE_UNKNOWN },
+	  "[" F ", " F ", " F "]", "", "", 2.0 * 40 * 9, (40 + 42 + 36) * 4, SS_DTYPE_FP32 },
+	{ "that of another input is", "aten::convolution_backward",
+	  "[[2, 4, 5], [2, 8, 7], [4, 8, 3], [], [], [], [], [], [], [], []]",
+	  "[" F ", " F ", " F "]", "", "", 2 * 2.0 * 40 * 24, 2 * (40 + 112 + 96) * 4,
+	  SS_DTYPE_FP32 },
+	{ "a larger result is that of a transposed one", "aten::convolution_backward",
+	  "[[2, 4, 7], [2, 8, 5], [8, 4, 3], [], [], [], [], [], [], [], []]",
+	  "[" F ", " F ", " F "]", "", "", 2 * 2.0 * 80 * 12, 2 * (56 + 80 + 96) * 4,
+	  SS_DTYPE_FP32 },
+	{ "a gradient without a size", "aten::convolution_backward",
+	  "[[], [2, 8, 7], [4, 8, 3], [], [], [], [], [], [], [], []]", "[" F ", " F ", " F "]", "",
+	  "", UNKNOWN, UNKNOWN, SS_DTYPE_UNKNOWN },
 };
 
 #define QKV "[[2, 4, 8, 16], [2, 2, 8, 16], [2, 2, 8, 32], [], [], [], []]"
