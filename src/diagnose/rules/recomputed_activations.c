@@ -3,9 +3,9 @@
  * recomputed_activations.c - rule: backward runs layers of forward a second time (checkpoint()).
  *
  * It drops what forward made, and makes it again when backward needs it. Formulas of gradients call
- * no layers: from the first to the last layer in a node of the engine, everything is made again.
- * Whether the memory would hold it follows from the recorded allocations: the peak, and what these
- * stretches leave behind. Without them the finding is information.
+ * no layers, and run after it: until the last layer in a node of the engine, everything is made
+ * again. Whether the memory would hold it follows from the recorded allocations: the peak, and what
+ * these stretches leave behind. Without them the finding is information.
  */
 #include "attribute/rows.h"
 #include "base/search.h"
@@ -19,7 +19,7 @@
 /* With room for less of it, a program that checkpoints needs to. */
 #define PART_MIN 0.25
 
-/* Rows of a thread, from the first layer to the end of the last, in a node of the engine. */
+/* Rows of a thread, from the first in a node of the engine to the end of its last layer. */
 struct again_stretch {
 	uint32_t first, node;
 	int64_t to_ns;
@@ -88,7 +88,7 @@ static void again_find_stretches(struct made_again *again)
 			return;
 		}
 		again->stretches[again->count++] = (struct again_stretch){
-			.first = row, .node = node, .to_ns = ss_slice_end(slices, row)
+			.first = node + 1, .node = node, .to_ns = ss_slice_end(slices, row)
 		};
 	}
 }

@@ -6,12 +6,14 @@
  * x.double().float() and x.t().contiguous().t().contiguous() touch the whole tensor twice and
  * compute nothing. Casts that operators need (autocast) are within these operators; a cast that
  * stands alone was written by someone. If the job has a device, the kernels of both disappear, and
- * only pairs with recorded types and sizes count.
+ * only pairs with known types and sizes count: recorded, or shown by names and grids of kernels.
  */
 #include <string.h>
 
 #include "analyze/host/op_category.h"
 #include "analyze/time/moment.h"
+#include "analyze/work/work.h"
+#include "base/text.h"
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/cpu_rows.h"
 
@@ -55,9 +57,35 @@ struct undone_copies {
 	uint8_t *is_gone; /* per host row, of jobs with a device: what it launched goes */
 	uint8_t *kinds;   /* per name: enum tensor_copy_kind */
 	uint8_t *changes; /* per name: enum name_change */
+	uint8_t *casts;   /* per name: enum cast_kernel, where sizes are not recorded */
+	uint32_t *kernel; /* per host row: the last such kernel that it launched + 1 */
 	uint32_t copy_;   /* name of aten::copy_ */
 	int64_t pairs, sure, ns;
 };
+
+/* What kernels of casts say: of vectors they name both types. Pairs differ in the last bit. */
+enum cast_kernel {
+	CAST_UNKNOWN = 0,
+	CAST_FROM_BF16 = 2,
+	CAST_TO_BF16 = 3,
+	CAST_FROM_FP16 = 4,
+	CAST_TO_FP16 = 5,
+};
+
+static enum cast_kernel cast_of_kernel(const char *name)
+{
+	bool from_float = strstr(name, "{lambda(float)") != NULL;
+
+	if (!strstr(name, "_copy_kernel"))
+		return CAST_UNKNOWN;
+	if (strstr(name, "bfloat16tofloat32_copy"))
+		return CAST_FROM_BF16;
+	if (strstr(name, "float16tofloat32_copy"))
+		return CAST_FROM_FP16;
+	if (strstr(name, "bfloat16_copy"))
+		return from_float ? CAST_TO_BF16 : CAST_UNKNOWN;
+	return strstr(name, "float16_copy") && from_float ? CAST_TO_FP16 : CAST_UNKNOWN;
+}
 
 static enum tensor_copy_kind undone_kind_of_name(const char *name)
 {
@@ -100,15 +128,16 @@ static bool undone_classify_names(struct undone_copies *undone)
 	return true;
 }
 
-/* Whether no operator contains it, except autograd's wrapper of a cast's backward. */
+/* Whether no operator contains it, except a cast's backward, and layers that run again in it. */
 static bool undone_is_alone(const struct undone_copies *undone, uint32_t row)
 {
+	static const char *const allowed[] = { "ToCopyBackward", "CheckpointFunctionBackward" };
 	const struct ss_trace *trace = undone->context->trace;
 	uint32_t owner = undone->ops->owner[row];
 
 	for (; owner != SS_NO_ROW; owner = undone->ops->owner[owner])
-		if (!strstr(ss_strings_text(&trace->names, trace->slices.name[owner]),
-			    "ToCopyBackward"))
+		if (!ss_string_has_one_of(ss_strings_text(&trace->names, trace->slices.name[owner]),
+					  allowed, SS_COUNT(allowed)))
 			return false;
 	return true;
 }
@@ -161,6 +190,26 @@ static bool operand_is_permuted(const struct ss_operand *a, const struct ss_oper
 				break;
 			}
 	return same == a->rank && memcmp(a->dims, b->dims, a->rank * sizeof(*a->dims)) != 0;
+}
+
+/* Without sizes: whether the kernels of both cast there and back, with the same grid. */
+static bool undone_kernels_are_pair(const struct undone_copies *undone,
+				    const struct tensor_copy *first,
+				    const struct tensor_copy *second)
+{
+	const struct ss_trace *trace = undone->context->trace;
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t a = undone->kernel[first->inner], b = undone->kernel[second->inner];
+	const struct ss_kernel_args *one, *other;
+
+	if (!a-- || !b-- ||
+	    (undone->casts[slices->name[a]] ^ 1) != undone->casts[slices->name[b]] ||
+	    slices->args[a] == SS_NO_ARGS || slices->args[b] == SS_NO_ARGS)
+		return false;
+	one = ss_records_at(&trace->kernel_args, slices->args[a]);
+	other = ss_records_at(&trace->kernel_args, slices->args[b]);
+	return memcmp(one->grid, other->grid, sizeof(one->grid)) == 0 &&
+	       memcmp(one->block, other->block, sizeof(one->block)) == 0;
 }
 
 /* Whether the second copy undoes the first: 1 yes, 0 no, -1 unknown. */
@@ -223,13 +272,22 @@ static void undone_claim_kernels(struct undone_copies *undone)
 
 		if (launch >= undone->context->trace->device_from || !undone->is_gone[launch] ||
 		    task->step == SS_NO_STEP ||
-		    !ss_rule_claim(undone->context,
-				   (struct ss_claim){ .task = i, .low_ns = task->own_ns / 2 }))
+		    !ss_rule_claim(undone->context, (struct ss_claim){ .task = i,
+								       .low_ns = task->own_ns / 2,
+								       .scales = true }))
 			continue;
 		undone->ns = ss_ns_sum(undone->ns, task->own_ns);
 		ss_code_places_add(undone->sites, slices->name[undone->ops->owner[launch]], launch,
 				   task->own_ns);
 	}
+}
+
+/* Without sizes. */
+static bool undone_is_guessed(const struct undone_copies *undone, const struct copy_chain *chain,
+			      const struct tensor_copy *first, const struct tensor_copy *second)
+{
+	return undone->runs ? chain->count == 2 && undone_takes_as_long(first, second)
+			    : undone_kernels_are_pair(undone, first, second);
 }
 
 /* Counts or claims the pairs of a chain, and empties it. */
@@ -239,8 +297,9 @@ static void undone_end_chain(struct undone_copies *undone, struct copy_chain *ch
 		const struct tensor_copy *first = &chain->items[i], *second = first + 1;
 		int answer = undone_is_pair(undone, first, second);
 
-		if (answer == 0 || (answer < 0 && (!undone->runs || chain->count != 2 ||
-						   !undone_takes_as_long(first, second))))
+		if (answer < 0)
+			answer = undone_is_guessed(undone, chain, first, second) ? -1 : 0;
+		if (!answer)
 			continue;
 		if (claims) {
 			undone_claim_copy(undone, first);
@@ -287,6 +346,29 @@ static void undone_walk_rows(struct undone_copies *undone, bool claims)
 	undone_end_chain(undone, &chain, claims);
 }
 
+/* If sizes are not recorded: the kernels that cast; false: no memory. */
+static bool undone_find_casts(struct undone_copies *undone)
+{
+	const struct ss_trace *trace = undone->context->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	if (!SS_ALLOC(undone->context->scratch, undone->casts, (size_t)trace->names.count + 1) ||
+	    !SS_ALLOC(undone->context->scratch, undone->kernel, (size_t)trace->device_from + 1))
+		return false;
+	if (ss_works_have_shapes(trace))
+		return true;
+	for (uint32_t i = 0; i < trace->names.count; i++)
+		undone->casts[i] = (uint8_t)cast_of_kernel(ss_strings_text(&trace->names, i));
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t op = undone->casts[slices->name[row]] ? ss_ops_launcher(undone->ops, row)
+							       : SS_NO_ROW;
+
+		if (op != SS_NO_ROW)
+			undone->kernel[op] = row + 1;
+	}
+	return true;
+}
+
 static void undone_report(struct undone_copies *undone)
 {
 	struct ss_rule_context *context = undone->context;
@@ -318,6 +400,8 @@ static enum ss_status undone_copies_look(struct ss_rule_context *context, struct
 		return ss_fail_memory(err, "the copies");
 	if (!undone.copy_)
 		return SS_OK;
+	if (!undone.runs && !undone_find_casts(&undone))
+		return ss_fail_memory(err, "the casts");
 	undone_walk_rows(&undone, false);
 	if (undone.pairs < (undone.sure == undone.pairs ? 1 : PAIRS_MIN) * steps)
 		return SS_OK;

@@ -35,11 +35,23 @@
 	MEMORY("35", "64", "-1000", "0")   \
 	MEMORY("53", "64", "1000", second) \
 	MEMORY("65", "64", "-1000", "0")
+/* What the layer gets is made again, too. */
+#define AGAIN_BEFORE                                 \
+	NODE("MulBackward0", "80")                   \
+	OP("aten::mul", "81", "3")                   \
+	BUSY_KERNEL("mul", "6", "82", "1000", "100") \
+	OP("aten::linear", "85", "5")                \
+	BUSY_KERNEL("gemm", "7", "86", "1100", "200")
 #define SENTENCE "aten::linear runs a second time in backward: 0.40 ms per step (2 times)"
 
 static const struct rule_case cases[] = {
 	{ "memory is not recorded: information",
 	  DEVICE("100000") FORWARD BACKWARD("aten::linear") BUSY_END, "info 400.0 low\n" SENTENCE },
+	{ "work before the layer is part of it",
+	  DEVICE("100000") FORWARD BACKWARD("aten::linear") AGAIN_BEFORE BUSY_END,
+	  "info 700.0 low\n"
+	  "aten::linear runs a second time in backward: 0.60 ms per step (3 times)\n"
+	  "aten::mul runs a second time in backward: 0.10 ms per step (once)" },
 	{ "there is room",
 	  DEVICE("100000") FORWARD BACKWARD("aten::linear") KEPT("5000", "5000") BUSY_END,
 	  "warning 400.0 high\n" SENTENCE },

@@ -56,6 +56,32 @@
 #define GPU_JOB(there, back) \
 	"{\"traceEvents\":[" GPU_STEP("1", there, back) GPU_STEP("2", there, back) "{}]}"
 
+/* With a GPU, without sizes: kernels say the types, grids the sizes. */
+#define WIDENS \
+	"void k<4, at::native::bfloat16tofloat32_copy_kernel_cuda(at::TensorIteratorBase&)>(int)"
+#define NARROWS                                                                                   \
+	"void k<4, at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float" \
+	")#1}>(int)"
+#define NAMED_CAST(n, at, kernel_at, name, grid)                                   \
+	ROW("cpu_op", "aten::to", at "0", "9", "")                                 \
+	ROW("cpu_op", "aten::_to_copy", at "1", "8", "")                           \
+	ROW("cpu_op", "aten::copy_", at "2", "7", "")                              \
+	ROW("cuda_runtime", "cudaLaunchKernel", at "3", "5", "\"correlation\":" n) \
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"" name                        \
+	"\",\"pid\":0,\"tid\":7,\"ts\":" kernel_at                                 \
+	",\"dur\":90,\"args\":{\"device\":0,\"stream\":7,\"grid\":[" grid          \
+	",1,1],\"block\":[128,1,1],\"correlation\":" n "}},"
+#define NAMED_STEP(n, there, back, grid)                               \
+	ROW("user_annotation", "ProfilerStep#" n, n "000", "110", "")  \
+	ROW("cpu_op", "CheckpointFunctionBackward", n "050", "55", "") \
+	NAMED_CAST(n "1", n "01", n "100", there, "512")               \
+	NAMED_CAST(n "2", n "02", n "200", back, grid)                 \
+	NAMED_CAST(n "3", n "03", n "300", there, "512")               \
+	NAMED_CAST(n "4", n "04", n "400", back, grid)                 \
+	NAMED_CAST(n "5", n "06", n "500", there, "512")               \
+	NAMED_CAST(n "6", n "07", n "600", back, grid)
+#define NAMED_JOB(there, back, grid) "{\"traceEvents\":[" NAMED_STEP("1", there, back, grid) "{}]}"
+
 static const struct rule_case cases[] = {
 	{ "casts back and forth", BACK_AND_FORTH("1") BACK_AND_FORTH("2"),
 	  "warning 300.0 medium\n"
@@ -76,6 +102,15 @@ static const struct rule_case cases[] = {
 	  "a tensor is cast or copied and then back once per step, with no computation in "
 	  "between: 0.80 ms\n"
 	  "aten::copy_ copies 2 times per step: 0.80 ms" },
+	{ "on a GPU, types and sizes by kernels; a pair in a layer that runs again",
+	  NAMED_JOB(WIDENS, NARROWS, "512"),
+	  "warning 543.0 medium\n"
+	  "a tensor is cast or copied and then back 3 times per step, with no computation in "
+	  "between: 0.54 ms\n"
+	  "aten::copy_ copies 6 times per step: 0.54 ms" },
+	{ "by kernels, tensors of two sizes", NAMED_JOB(WIDENS, NARROWS, "256"), "" },
+	{ "by kernels, the same way twice", NAMED_JOB(WIDENS, WIDENS, "512"), "" },
+	{ "kernels that do not say the types", NAMED_JOB("copy", "copy", "512"), "" },
 	{ "on a GPU, to a third type",
 	  GPU_JOB(TYPES("float", "c10::Half"), TYPES("double", "float")), "" },
 	{ "on a GPU, without types", GPU_JOB("", ""), "" },
