@@ -218,6 +218,25 @@ static bool verdict_host_is_hidden(const struct ss_diagnosis *diagnosis)
 	       host_ns > 2 * (1 - diagnosis->gpu.busy) * step_ns;
 }
 
+/* Kernels fill most of the step, and no rule could look at them. No finding asks for the flag. */
+static bool verdict_lacks_sizes(const struct ss_diagnosis *diagnosis)
+{
+	static const char flag[] = "record_shapes=True";
+	const struct ss_gpu_use *gpu = &diagnosis->gpu;
+
+	if (strncmp(diagnosis->next, "compute ", 8) != 0 || !gpu->rank_count ||
+	    gpu->busy - gpu->exposed_communication - gpu->exposed_copies < 0.5 ||
+	    !diagnosis->mfu.unknown || !strstr(diagnosis->mfu.unknown, flag))
+		return false;
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
+		const struct ss_finding *finding = diagnosis->findings[i];
+
+		if (finding->to_record && strstr(finding->to_record, flag))
+			return false;
+	}
+	return true;
+}
+
 void ss_render_verdict_next(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	static const struct {
@@ -250,6 +269,9 @@ void ss_render_verdict_next(const struct ss_diagnosis *diagnosis, struct ss_text
 		     words.data ? words.data : "", share);
 	if (verdict_host_is_hidden(diagnosis) && strncmp(next, "host ", 5) != 0)
 		ss_text_addf(out, " With all findings fixed the host limits it.");
+	if (verdict_lacks_sizes(diagnosis))
+		ss_text_add_string(out, " Whether its kernels are slow is unknown without "
+					"record_shapes=True.");
 	ss_text_add_string(out, "\n");
 	ss_text_end(&words, out);
 }
