@@ -60,7 +60,7 @@ static void keep_moment(void *context, const struct ss_attribution_moment *momen
 	if (of->failed)
 		return;
 	ss_ns_add(&of->nodes[moment->node].time_ns, moment->to_ns - moment->from_ns);
-	of->nodes[moment->node].calls += moment->row == SS_NO_ROW;
+	of->nodes[moment->node].calls += !ss_attribution_has(of, moment->row);
 	if (moment->excess_ns <= 0)
 		return;
 	last = of->moment_count ? &of->moments[of->moment_count - 1] : NULL;

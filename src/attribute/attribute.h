@@ -76,7 +76,7 @@ struct ss_place_node {
 	uint32_t row;    /* the first host row of it; SS_NO_ROW: none */
 	uint8_t type;    /* enum ss_place_type */
 	uint8_t phase;   /* enum ss_place_phase */
-	uint32_t calls;  /* rows of it; without rows: moments */
+	uint32_t calls;  /* rows of it; without rows of the thread that runs steps: moments */
 	int64_t time_ns, excess_ns;
 	int64_t kinds_ns[SS_EXCESS_KINDS]; /* excess by kind */
 };

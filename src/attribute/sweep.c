@@ -403,15 +403,18 @@ static bool is_loading(const struct sweep *sweep, uint32_t launch, struct ss_int
 	       gap.end_ns - from_ns > (gap.end_ns - gap.start_ns) / 2;
 }
 
-/* A gap that another thread ends: its phase, and the operators that this thread ran. */
+/* A gap that another thread ends: its phase, and the operators that this thread ran; of a first
+ * call the innermost one. */
 static void sweep_other_thread(struct sweep *sweep, uint32_t launch, struct ss_interval gap)
 {
 	struct ss_attribution *of = sweep->of;
 	const struct ss_slices *slices = &of->trace->slices;
-	uint32_t row = launch, top = launch, node;
+	bool loads = is_loading(sweep, launch, gap);
+	uint32_t top = launch, node;
 	const struct ss_string *name;
 
-	for (uint32_t up = slices->parent[row]; up != SS_NO_ROW; up = slices->parent[up])
+	for (uint32_t up = slices->parent[launch]; up != SS_NO_ROW && !(loads && top != launch);
+	     up = slices->parent[up])
 		if (slices->kind[up] == SS_KIND_OP)
 			top = up;
 	name = &of->trace->names.items[slices->name[top]];
@@ -421,15 +424,14 @@ static void sweep_other_thread(struct sweep *sweep, uint32_t launch, struct ss_i
 						 : (enum ss_place_phase)of->phases->phase[launch]);
 	node = ss_attribution_below(of, node, SS_PLACE_OPERATOR, of->nodes[node].phase, name->text,
 				    name->length);
-	report(sweep, (struct ss_attribution_moment){ .node = node,
-						      .row = top,
-						      .track = slices->track[launch],
-						      .from_ns = gap.start_ns,
-						      .to_ns = gap.end_ns,
-						      .excess_ns = gap.end_ns - gap.start_ns,
-						      .kind = is_loading(sweep, launch, gap)
-								      ? SS_EXCESS_FIRST
-								      : SS_EXCESS_IDLE });
+	report(sweep,
+	       (struct ss_attribution_moment){ .node = node,
+					       .row = top,
+					       .track = slices->track[launch],
+					       .from_ns = gap.start_ns,
+					       .to_ns = gap.end_ns,
+					       .excess_ns = gap.end_ns - gap.start_ns,
+					       .kind = loads ? SS_EXCESS_FIRST : SS_EXCESS_IDLE });
 }
 
 static void sweep_gap(struct sweep *sweep, const struct ss_idle_gap *gap)

@@ -29,6 +29,9 @@
 /* A function that holds so much of another one's excess is the more exact place. */
 #define NEARLY_ALL 0.85
 
+/* What takes so much longer than it exceeds the normal has two figures. */
+#define LONGER_FACTOR 1.1
+
 #define DEPTH_MAX 64
 #define LABEL_MAX 160
 
@@ -46,6 +49,7 @@ struct costly_claims {
 	uint32_t node;            /* whose excess is claimed */
 	enum ss_excess_kind kind; /* of a whole kind: node is the step */
 	uint8_t *inside;          /* per place: it is the chosen one, or below it */
+	int64_t *times_ns;        /* per place: how long that takes of which a part exceeds */
 	bool is_kind;
 	struct ss_stretch open; /* neighbours are claimed as one */
 	int64_t open_excess_ns;
@@ -196,6 +200,42 @@ static bool costly_is_usual(struct costly_claims *costly)
 	return (double)usual_ns * costly->context->steps->count >= least;
 }
 
+static void costly_add_time(void *context, const struct ss_attribution_moment *moment)
+{
+	const struct costly_claims *costly = context;
+
+	if (costly_has(costly, moment))
+		ss_ns_add(&costly->times_ns[moment->node], moment->to_ns - moment->from_ns);
+}
+
+/* Places have larger numbers than what is above them. */
+static bool costly_sum_times(struct costly_claims *costly)
+{
+	const struct ss_attribution *of = costly->of;
+
+	if (!SS_ALLOC(costly->context->scratch, costly->times_ns, (size_t)of->node_count + 1))
+		return false;
+	ss_attribution_walk(of, costly->unclaimed->options.taken, costly_add_time, costly);
+	for (uint32_t i = of->node_count; i-- > 1;)
+		ss_ns_add(&costly->times_ns[of->nodes[i].parent], costly->times_ns[i]);
+	return true;
+}
+
+/* Whether only a part of a kind exceeds the normal. */
+static bool costly_is_part(const struct costly_claims *costly)
+{
+	return costly->is_kind && (double)costly->times_ns[costly->node] >
+					  LONGER_FACTOR * (double)costly_excess_ns(costly);
+}
+
+/* How long it takes: all of a place, as tables have it, unless much of that is of another kind. */
+static int64_t costly_part_ns(const struct costly_claims *costly, uint32_t node)
+{
+	int64_t all_ns = costly->of->nodes[node].time_ns, own_ns = costly->times_ns[node];
+
+	return (double)all_ns > LONGER_FACTOR * (double)own_ns ? own_ns : all_ns;
+}
+
 /* --- claims -------------------------------------------------------------------------------- */
 
 static void costly_flush(struct costly_claims *costly)
@@ -280,11 +320,14 @@ static void costly_report_parts(struct costly_claims *costly)
 {
 	const struct ss_attribution *of = costly->of;
 	int64_t least_ns = costly_excess_ns(costly) / 5;
+	bool is_part = costly_is_part(costly);
+	const char *of_it = is_part ? "" : " of it";
 
 	for (uint32_t i = 1; i < of->node_count; i++) {
 		const struct ss_place_node *node = &of->nodes[i];
 		int64_t ns = costly->is_kind ? node->kinds_ns[costly->kind] : node->excess_ns;
-		struct ss_fact fact = { ns, node->calls, SS_NO_ROW };
+		struct ss_fact fact = { is_part ? costly_part_ns(costly, i) : ns, node->calls,
+					SS_NO_ROW };
 		const char *with;
 		bool is_double;
 		double elements;
@@ -301,13 +344,13 @@ static void costly_report_parts(struct costly_claims *costly)
 		with = costly_has_backward(of, i) ? " with its backward" : "";
 		if (elements > 0)
 			ss_rule_add_evidence(costly->context, fact,
-					     "%s%s takes {time} of it per step ({count} "
+					     "%s%s takes {time}%s per step ({count} "
 					     "call{?|s}, the first on %.0f elements)",
-					     label, with, elements);
+					     label, with, of_it, elements);
 		else
 			ss_rule_add_evidence(costly->context, fact,
-					     "%s%s takes {time} of it per step ({count} call{?|s})",
-					     label, with);
+					     "%s%s takes {time}%s per step ({count} call{?|s})",
+					     label, with, of_it);
 	}
 }
 
@@ -359,16 +402,17 @@ static void costly_report_kind(struct costly_claims *costly)
 	const struct ss_attribution *of = costly->of;
 	uint32_t node = costly_kind_function(costly);
 	struct ss_fact fact = { costly_excess_ns(costly), 0, SS_NO_ROW };
+	const char *said = costly_is_part(costly) ? "{time} per step are more than normal"
+						  : "it takes {time} per step";
 	char label[LABEL_MAX];
 
 	if (node == SS_NO_ROW) {
-		ss_rule_add_evidence(costly->context, fact, "it takes {time} per step");
+		ss_rule_add_evidence(costly->context, fact, "%s", said);
 		return;
 	}
 	fact.row = of->nodes[node].row;
 	costly_format_label(of, node, label);
-	ss_rule_add_evidence(costly->context, fact, "it takes {time} per step, most of it in %s",
-			     label);
+	ss_rule_add_evidence(costly->context, fact, "%s, most of it in %s", said, label);
 }
 
 static void costly_report_place(struct costly_claims *costly)
@@ -435,7 +479,7 @@ static void costly_find(struct costly_claims *costly)
 		costly_choose_kind(costly);
 	else
 		costly_choose_place(costly);
-	if (!costly_mark_inside(costly)) {
+	if (!costly_mark_inside(costly) || (costly->is_kind && !costly_sum_times(costly))) {
 		costly->of->failed = true;
 		return;
 	}
