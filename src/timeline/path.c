@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "analyze/time/idle.h"
+#include "analyze/time/waits.h"
 #include "base/sort.h"
 #include "diagnose/evidence/cpu_rows.h"
 #include "timeline/timeline.h"
@@ -324,20 +324,79 @@ bool ss_flag_next(const struct ss_diagnosis *diagnosis, const struct ss_finding 
 	return false;
 }
 
+/* How long the device idles after each wait of a file. */
+struct flag_waits {
+	struct ss_memory *memory;
+	uint32_t file, row_count;
+	int64_t *idle_ns; /* per host row; NULL: not known */
+};
+
+static void flag_waits_release(struct flag_waits *waits)
+{
+	if (waits->idle_ns)
+		SS_FREE(waits->memory, waits->idle_ns, (size_t)waits->row_count + 1);
+	waits->idle_ns = NULL;
+	waits->row_count = 0;
+}
+
+static void flag_waits_read(struct flag_waits *waits, const struct ss_timeline_file *file)
+{
+	struct ss_waits found = { 0 };
+	struct ss_idle idle;
+	struct ss_error err;
+
+	/* without memory waits count by their length */
+	if (!file->trace || ss_idle_init(&idle, file->trace, waits->memory, &err) != SS_OK)
+		return;
+	if (ss_waits_init(&found, &idle, waits->memory, &err) == SS_OK)
+		waits->idle_ns = ss_memory_zeroed(waits->memory,
+						  ((size_t)found.row_count + 1) * sizeof(int64_t));
+	waits->row_count = waits->idle_ns ? found.row_count : 0;
+	for (uint32_t i = 0; waits->idle_ns && i < found.idle_count; i++)
+		ss_ns_add(&waits->idle_ns[found.idle[i].row], found.idle[i].idle_ns);
+	ss_waits_release(&found);
+	ss_idle_release(&idle);
+}
+
+/*
+ * What a place costs is its length, but for a wait: while the host waits, the device works; it
+ * idles behind the wait.
+ */
+static int64_t flag_place_cost(const struct ss_diagnosis *diagnosis, const struct ss_edit *edit,
+			       const struct ss_timeline *timeline, struct flag_waits *waits,
+			       const struct ss_flag_place *place)
+{
+	uint32_t row = ss_packed_row(&diagnosis->graphs[edit->rank], edit->task);
+
+	if (!edit->releases)
+		return place->ns;
+	if (waits->file != place->file) {
+		flag_waits_release(waits);
+		waits->file = place->file;
+		flag_waits_read(waits, &timeline->files[place->file]);
+	}
+	return row < waits->row_count ? waits->idle_ns[row] : place->ns;
+}
+
 void ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		  const struct ss_timeline *timeline, struct ss_flag_places *out)
 {
+	struct flag_waits waits = { .memory = timeline->memory, .file = SS_NO_ROW };
 	struct ss_flag_visit visit = { 0 };
 	struct ss_flag_place place, *there;
 
 	memset(out, 0, sizeof(*out));
 	while (ss_flag_next(diagnosis, finding, timeline, &visit, &place)) {
+		place.ns = flag_place_cost(diagnosis, &visit.edits.edit, timeline, &waits, &place);
+		if (!place.ns)
+			continue;
 		out->all_count++;
 		flag_places_insert(out->longest, &out->count, &place);
 		there = &out->stretches[flag_stretch_at(timeline, place.start_ns)];
 		if (!there->ns || flag_place_precedes(&place, there))
 			*there = place;
 	}
+	flag_waits_release(&waits);
 }
 
 /* Whether the finding is about this rank. */

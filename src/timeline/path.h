@@ -49,7 +49,7 @@ enum ss_status ss_shown_path_in_window(const struct ss_shown_path *path, int64_t
 
 /* Where on the timeline a finding is: the tasks that its fix would shorten. */
 
-/* A finding lists its longest places, and the longest of each stretch of the run. */
+/* A finding lists the places that cost most, and of each stretch of the run the one that does. */
 #define SS_FLAG_PLACES 24
 #define SS_FLAG_STRETCHES 128
 
@@ -61,7 +61,7 @@ struct ss_flag_place {
 };
 
 struct ss_flag_places {
-	struct ss_flag_place longest[SS_FLAG_PLACES]; /* the longest first */
+	struct ss_flag_place longest[SS_FLAG_PLACES]; /* what costs most first */
 	uint32_t count;
 	uint64_t all_count; /* listed or not */
 	/* by the stretch in which they begin; all stretches are equally long; ns 0: none */
@@ -79,6 +79,7 @@ bool ss_flag_next(const struct ss_diagnosis *diagnosis, const struct ss_finding 
 		  const struct ss_timeline *timeline, struct ss_flag_visit *visit,
 		  struct ss_flag_place *out);
 
+/* Of a wait that goes away it counts how long the device idles behind it, if that is known. */
 void ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		  const struct ss_timeline *timeline, struct ss_flag_places *out);
 

@@ -153,8 +153,8 @@ static void test_flags(void **state)
 {
 	struct ss_trace trace = { 0 };
 	struct ss_timeline_file file = { .trace = &trace, .rank_index = 0, .shift_ns = 1000 };
-	struct ss_timeline timeline = { .files = &file, .file_count = 1 };
 	struct ss_memory memory;
+	struct ss_timeline timeline = { .memory = &memory, .files = &file, .file_count = 1 };
 	struct ss_graph graph = {
 		.memory = &memory, .tasks = tasks, .edges = edges, .task_count = 4, .edge_count = 3
 	};
