@@ -32,6 +32,13 @@
 	   "[16,4096],[32,8192,4096],[32,4096,4096],[16,2],[16,2]", \
 	   BF16 ",\"c10::BFloat16\",\"float\",\"int\"", "\"\",\"\",\"\",\"\",\"\"")
 
+/* Products of 15 us; 0.54 GFLOP and 9.0 MB: three need 9.2 us, and 10 us of latency. */
+#define SMALL "[64,4096],[4096,1024]"
+#define ROW(dims, n) OP("aten::mm", n "1", dims, BF16, "\"\",\"\"")
+#define PRODUCT(dims, n, dur) ROW(dims, n) KERNEL(NVJET, n, n "2", n "00", dur)
+#define THREE(a, b, c, dur) H100 PRODUCT(a, "1", dur) PRODUCT(b, "2", dur) PRODUCT(c, "3", dur) END
+#define ADDED OP("aten::add", "26", SMALL, BF16, "\"\",\"\"") KERNEL("add", "9", "27", "250", "5")
+
 static const struct rule_case cases[] = {
 	{ "a third of what is reachable", H100 MM(LARGE) KERNEL(NVJET, "1", "2", "100", "550") END,
 	  "warning 366.4 medium\naten::mm: 0.55 ms per step (once), where good kernels take "
@@ -59,6 +66,24 @@ static const struct rule_case cases[] = {
 			  KERNEL(NVJET, "2", "12", "660", "190") END,
 	  "warning 350.0 low\naten::mm: 0.55 ms per step (once), where good kernels take about "
 	  "40 % of it" },
+	{ "three small ones that could be one", THREE(SMALL, SMALL, SMALL, "15"),
+	  "info 25.8 medium\naten::mm is one of several that could be one product: 0.04 ms per "
+	  "step (3 times), where good kernels take about 40 % of it" },
+	{ "as large as their inputs: one may be the input of the next",
+	  THREE("[64,1024],[1024,1024]", "[64,1024],[1024,1024]", "[64,1024],[1024,1024]", "15"),
+	  "" },
+	{ "something between them",
+	  H100 PRODUCT(SMALL, "1", "15") ADDED PRODUCT(SMALL, "3", "15") END, "" },
+	{ "inputs of other sizes", THREE(SMALL, "[64,2048],[2048,1024]", SMALL, "15"), "" },
+	{ "slow ones gain little as one, but each could be fast",
+	  THREE("[4096,4096],[4096,1024]", "[4096,4096],[4096,1024]", "[4096,4096],[4096,1024]",
+		"95"),
+	  "warning 124.8 medium\n"
+	  "aten::mm: 0.28 ms per step (3 times), where good kernels take about 60 % of it" },
+	{ "large ones gain little as one",
+	  THREE("[8192,4096],[4096,1024]", "[8192,4096],[4096,1024]", "[8192,4096],[4096,1024]",
+		"98"),
+	  "" },
 	{ "sizes are not recorded",
 	  H100 EVENT("cpu_op", "aten::mm", "1", "1", "7", "") KERNEL(NVJET, "1", "2", "100", "550")
 		  END,
