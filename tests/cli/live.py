@@ -132,7 +132,7 @@ def check_healthy(folder):
     for rank in range(2):
         write(folder, rank, 9000)
     code, out, _ = run("live-changes", folder)
-    check(code == 0 and "Steps take as long as they did." in out, out)
+    check(code == 0 and "The step time has not changed." in out, out)
     # the plain command names the one that reads them
     code, out, err = run(folder)
     check(code == 1 and "only live numbers; use 'stepscope live'" in err, out + err)
@@ -304,6 +304,9 @@ def check_watch(folder):
     check(code == 0, f"watch ends with {code}: {err}")
     events = [json.loads(line) for line in out.splitlines()]
     check_members(events)
+    _, steps, _ = run("steps", rows / "run", "--format", "csv")
+    first = min(map(int, re.findall(r"ProfilerStep#(\d+)", steps)))
+    check({event["step"] for event in events if event["event"] == "finding"} == {first}, events)
     changes = [event for event in events if event["event"] == "change"]
     check([(change["rank"], change["host"], change["part"]) for change in changes] ==
           [(1, "node1", "waiting for data")], changes)  # fmt: skip

@@ -280,36 +280,45 @@ void ss_metrics_add_change(const struct ss_live *live, const struct ss_live_chan
 	event_end(&sentence, out);
 }
 
-/* The number of the first recorded step, as the profiler's mark has it: "ProfilerStep#500". */
+/* The first recorded step, as the profiler's marks have it: "ProfilerStep#500". -1: they do not. */
 static int64_t recorded_step(const struct ss_job_file *file)
 {
 	const struct ss_view *view = ss_view_find("steps");
-	uint32_t column = 0;
-	const char *name = NULL;
-	int64_t number = -1;
+	uint32_t column = 0, all;
+	int64_t first = -1;
 	SS_SCRATCH(arena, file->tables.memory);
 	struct ss_table steps;
-	uint32_t all;
 
-	ss_table_init(&steps, view, &arena);
+	if (!file->tables.length)
+		return -1;
 	while (strcmp(view->columns[column].name, "name") != 0)
 		column++;
-	if (file->tables.length &&
-	    ss_job_tables_show(&file->tables, view, 0, &steps, &all, NULL) == SS_OK &&
-	    !steps.failed && steps.row_count)
-		name = ss_table_cell(&steps, 0, column).value.text;
-	name = name ? strrchr(name, '#') : NULL;
-	if (name && name[1] >= '0' && name[1] <= '9')
-		number = strtoll(name + 1, NULL, 10);
+	ss_table_init(&steps, view, &arena);
+	if (ss_job_tables_show(&file->tables, view, 0, &steps, &all, NULL) != SS_OK || steps.failed)
+		steps.row_count = 0;
+	for (uint32_t i = 0; i < steps.row_count; i++) {
+		const struct ss_cell cell = ss_table_cell(&steps, i, column);
+		int length = cell.is_null ? 0 : (int)cell.length;
+		char name[64];
+		int64_t number;
+
+		/* texts of a column follow each other without an end */
+		snprintf(name, sizeof(name), "%.*s", length, length ? cell.value.text : "");
+		number = strchr(name, '#') ? strtoll(strrchr(name, '#') + 1, NULL, 10) : 0;
+		if (number > 0 && (first < 0 || number < first))
+			first = number;
+	}
 	ss_table_release(&steps);
-	return number;
+	return first;
 }
 
 static void finding_add_sentence(const struct ss_diagnosis *verdict,
 				 const struct ss_finding *finding, const char *ranks,
 				 struct ss_text *out)
 {
-	ss_text_addf(out, "%s (%s)", finding->title, ranks);
+	ss_text_add_string(out, finding->title);
+	if (!strstr(finding->title, "rank "))
+		ss_text_addf(out, " (%s)", ranks);
 	if (ss_finding_has_cost(finding) && verdict->step_ns > 0)
 		ss_text_addf(out, ": the fix saves %.4g ms of a step of %.4g ms",
 			     (double)finding->cost_ns / 1e6, (double)verdict->step_ns / 1e6);
