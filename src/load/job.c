@@ -502,7 +502,8 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	if (status == SS_ERR_MISSING && options->live && options->path_count)
 		status = ss_fail(err, status,
 				 "no live numbers in '%s': pass the folder that "
-				 "stepscope.torch.live() writes to",
+				 "stepscope.torch.live() writes to (its first rows come some "
+				 "seconds after the first step)",
 				 options->paths[0]);
 	if (status == SS_OK && options->live)
 		ss_find_keep_live(&paths, options->live == SS_OPEN_LIVE_ALONE);

@@ -222,6 +222,28 @@ static int watch_hold_folder(const struct command *command, const struct argumen
 			arguments->paths[0]);
 }
 
+/* What is not obvious from silence: that it works, and what --redact does not cover. */
+static void watch_tell(const struct watching *watching)
+{
+	const struct arguments *arguments = watching->exits.arguments;
+	const struct watch_exits *exits = &watching->exits;
+
+	if (!cli_option_given(arguments, "once"))
+		fprintf(stderr, "stepscope watch: watching '%s' until Ctrl-C\n", exits->folder);
+	if (!cli_option_given(arguments, "redact"))
+		return;
+	if (watching->has_store)
+		fprintf(stderr, "stepscope watch: --redact: live numbers are not added to the "
+				"store, as they name jobs and hosts\n");
+	if (exits->metrics || exits->has_events)
+		fprintf(stderr,
+			"stepscope watch: --redact: %s of live numbers have the real names of "
+			"jobs and hosts\n",
+			!exits->has_events ? "gauges"
+			: !exits->metrics  ? "events"
+					   : "gauges and events");
+}
+
 static int watch_run(const struct command *command, const struct arguments *arguments)
 {
 	int64_t settle_ns = (int64_t)cli_option_count(arguments, "settle") * 1000000000;
@@ -243,10 +265,8 @@ static int watch_run(const struct command *command, const struct arguments *argu
 	stop_filling(true);
 	code = watch_begin(&watching, command, arguments);
 	watching.exits = cli_exits_begin(arguments);
-	if (code == EXIT_FINE && cli_option_given(arguments, "redact") &&
-	    (watching.exits.metrics || watching.exits.has_events))
-		fprintf(stderr, "stepscope watch: --redact: gauges and events of live numbers keep "
-				"the names of jobs and hosts; the store gets no live numbers\n");
+	if (code == EXIT_FINE)
+		watch_tell(&watching);
 	watching.runs.exits = &watching.exits;
 	if (code == EXIT_FINE) {
 		status = ss_watcher_open(arguments->paths[0], watch_output(arguments),

@@ -59,8 +59,8 @@ static enum ss_status live_changes_run(const struct ss_live *live, uint32_t grou
 
 const struct ss_view ss_view_live_changes = {
 	.name = "live-changes",
-	.summary = "From which step on steps take another time, from live numbers",
-	.empty = "Steps take as long as they did.",
+	.summary = "Where the step time changed for good, from live numbers",
+	.empty = "The step time has not changed.",
 	SS_TABLE_COLUMNS(columns),
 	.run_live = live_changes_run,
 };

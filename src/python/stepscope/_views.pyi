@@ -223,7 +223,7 @@ class Views:
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None, sort:
         _Text = None,
     ) -> Table:
-        """From which step on steps take another time, from live numbers."""
+        """Where the step time changed for good, from live numbers."""
     def live_ranks(
         self, *, rank: _Text = None, step: _Text = None, top: int = 0, name: _Text = None, sort:
         _Text = None,

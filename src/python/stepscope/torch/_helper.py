@@ -28,7 +28,9 @@ _LOOK_S = 0.2
 
 
 def reason(error: BaseException) -> str:
-    """What an exception says; its kind where it says nothing."""
+    """What an exception says, without the number of the system; its kind if it says nothing."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror + (f": '{error.filename}'" if error.filename else "")
     return str(error).strip() or type(error).__name__
 
 

@@ -164,7 +164,7 @@ class Live:
             if self._is_done and self._file is not None:
                 self._file.end()
         except Exception as error:  # noqa: BLE001
-            self._give_up(reason(error))
+            self._give_up(f"'{self._folder}': {reason(error)}")
 
     def _write(self) -> None:
         rows = self._take_rows()
@@ -178,7 +178,7 @@ class Live:
         self._file.add(rows)
         self._slow_writes = self._slow_writes + 1 if time.monotonic() - began > _SLOW_WRITE_S else 0
         if self._slow_writes > 1:
-            raise OSError(f"'{self._folder}' is too slow")
+            raise OSError(f"writing takes more than {_SLOW_WRITE_S:.0f} seconds")
 
     def _take_rows(self) -> list[bytes]:
         rows = []
