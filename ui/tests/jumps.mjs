@@ -111,6 +111,18 @@ async function realCalls(harness) {
 	await line.close();
 }
 
+/* The longest waits cost nothing there: the GPU works meanwhile. */
+async function dearestWait(harness) {
+	const path = join(TRACES, "unseen/sam_amg.json.gz");
+	if (!existsSync(path)) return;
+	const line = await begin(harness, path, {});
+	const place = await checkCall(line, "sync-stall");
+	const { gap, dur_ns } = line.ask(`slice?file=${place.file}&row=${place.row}`);
+	check(gap.dur_ns > dur_ns, `it waits ${dur_ns} ns, the GPU idles ${gap.dur_ns}`);
+	equal(place.ns, gap.dur_ns, "what its fix saves");
+	await line.close();
+}
+
 async function gapRows(harness) {
 	const folder = harness.simulate("ddp8-slow");
 	const line = await begin(harness, folder, {});
@@ -235,6 +247,7 @@ async function goesBack(harness) {
 export const jumpTests = [
 	{ name: "jumps: the call and the idle row, also on a phone", run: calls, seconds: 25 },
 	{ name: "jumps: the call and the idle row of a real trace", run: realCalls },
+	{ name: "jumps: the wait after which the GPU idles most", run: dearestWait },
 	{ name: "jumps: a row of Gaps", run: gapRows },
 	{ name: "jumps: a straggler's collective on its ranks", run: stragglers },
 	{ name: "jumps: a straggler of a real job", run: realStragglers },

@@ -97,6 +97,65 @@ async function model() {
 	equal(JSON.parse(factsJson("k", [["dur_ns", 5]])), { name: "k", dur_ns: 5 }, "JSON");
 }
 
+/* Names of kernels have more letters than the core takes wildcards in. */
+async function wholeNames() {
+	const { wholeName } = await load("parts/place.ts");
+	equal(wholeName("aten::mm"), "aten::m?", "a short name");
+	const name = `void ${"x".repeat(255)}`;
+	equal(wholeName(name), `${name}*`, "a long one");
+	equal(wholeName(name.repeat(2)), `${name.repeat(2).slice(0, 400)}*`, "a longer one");
+}
+
+/* On a phone the name and its first figure come before ranks, devices and steps. */
+async function narrow() {
+	const { narrowOrder } = await load("parts/table.tsx");
+	const types = { rank: "id", step: "id", cause: "text", idle: "ns", share: "percent" };
+	const order = (...names) =>
+		narrowOrder(
+			names.map((name) => ({
+				...{ name, type: types[name] },
+				numeric: !["id", "text"].includes(types[name]),
+			})),
+		).map(({ name }) => name);
+	equal(
+		order("rank", "step", "cause", "idle", "share"),
+		["cause", "idle", "rank", "step", "share"],
+		"ids before a name",
+	);
+	equal(order("cause", "idle", "rank"), ["cause", "idle", "rank"], "a name first");
+	equal(order("step", "idle", "share"), ["step", "idle", "share"], "rows are steps");
+	equal(order("rank", "cause"), ["rank", "cause"], "no figure");
+}
+
+/* Rows without a name of their own on the timeline lead to what they are made of, or say nothing. */
+async function leads(harness) {
+	const folder = harness.simulate("ddp8-slow");
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const drawer = page.locator(".drawer");
+	for (const [hash, lead] of [
+		["communication?view=collectives&at=row.collectives.class.0", /at=range\./],
+		["communication?view=communication&at=row.communication..0", /at=(range|slice)\./],
+		["ranks?view=imbalance&at=row.imbalance.phase.0", /at=slice\./],
+		["quality?view=tracks&rank=1&at=row.tracks..0", /at=slice\.1\./],
+		["quality?view=tracks&rank=1&at=row.tracks..3", /at=slice\.1\./],
+		["operators?view=stacks&at=row.stacks..0", /at=slice\./],
+		["modules?view=modules&at=row.modules.class.0", null],
+	]) {
+		await page.evaluate((at) => (location.hash = `#/${at}`), hash);
+		await drawer.locator(".place-sql").waitFor();
+		await quiet(page);
+		const show = drawer.getByRole("button", { name: "Show on timeline", exact: true });
+		if (lead === null && !(await show.count())) continue;
+		await show.first().click({ timeout: 8000 });
+		await page.waitForURL(/#\/timeline/);
+		if (lead) await page.waitForURL(lead);
+		await drawer.locator("h2").waitFor();
+	}
+	await harness.close(page);
+}
+
 async function openRow(page, tab, text) {
 	await page.getByRole("tab", { name: tab, exact: true }).click();
 	const row = page
@@ -300,6 +359,9 @@ async function pictures(harness) {
 }
 
 export const placeTests = [
+	{ name: "places: names that are longer than patterns", run: wholeNames },
+	{ name: "places: columns on a phone", run: narrow },
+	{ name: "places: rows of sums lead to what they are made of", run: leads },
 	{ name: "places: calls by length, step and rank", run: model },
 	{ name: "places: an operator of a real trace", run: operator },
 	{ name: "places: a slice, its name, its copies", run: slice },

@@ -134,7 +134,7 @@ async function frames() {
 }
 
 async function spans() {
-	const { bounded, fitted, formatMoment, panned, roundStep, zoomed } =
+	const { bounded, fitted, formatMoment, formatSpan, panned, roundStep, zoomed } =
 		await load("timeline/span.ts");
 	const whole = { from: -10, to: 1010 };
 	/* the moment under the pointer stays: 200 is a quarter of the window before and after */
@@ -162,6 +162,8 @@ async function spans() {
 	equal(formatMoment(20000000, 1e7), "20 ms", "tens of milliseconds");
 	equal(formatMoment(1234567, 1), "1.234567 ms", "single nanoseconds");
 	equal(formatMoment(-2000, 1000), "-2 µs", "before the start");
+	equal(formatSpan(9_165_000, 664_953_000), "from 9.16 ms to 665 ms", "a range");
+	equal(formatSpan(127_744_932, 128_133_066), "from 127.74 ms to 128.13 ms", "a short one");
 }
 
 const LOOK = {

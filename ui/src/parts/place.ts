@@ -93,13 +93,42 @@ async function gapAt(
 	return gap === undefined ? null : { kind: "gap", file: file.file, track, gap };
 }
 
+/* The innermost slice at a moment, on the thread or stream of the row, else on the thread that runs
+ * the steps. */
+async function sliceAt(client: Client, file: JobFile, at: number, read: Read): Promise<Spot | null> {
+	const { tracks } = await client.json("tracks", { file: file.file });
+	const own = read("tid");
+	const found =
+		own === null
+			? tracks.find(({ kind }) => kind === "main")
+			: tracks.find(({ about }) => about.includes(` ${read("pid")}, `) && about.endsWith(` ${own}`));
+	if (!found) return null;
+	const asked = { file: file.file, tracks: found.track, from: at, to: at + 1000, pixels: 1000 };
+	const { start, dur, row, count } = decodeTiles((await client.bytes("tiles", asked)).bytes);
+	const open = [...row.keys()].filter((i) => {
+		const from = start[i] ?? 0;
+		return count[i] === 1 && from < at + 2 && from + (dur[i] ?? 0) >= at;
+	});
+	const inner = open.toSorted((a, b) => (dur[a] ?? 0) - (dur[b] ?? 0))[0];
+	if (inner === undefined) return null;
+	return {
+		start: start[inner] ?? at,
+		duration: dur[inner] ?? 0,
+		selected: { kind: "slice", file: file.file, row: row[inner] ?? 0 },
+	};
+}
+
 /* Requests have a limit of length; so much of a name tells it from others. */
 const NAME_MOST = 400;
 
+/* In longer patterns the core takes a "?" as it is. */
+const FORM_MOST = 256;
+
 /* With a "?" for the last letter only names of this form and length are found, not those
- * that hold it. */
+ * that hold it; of long names those that begin so. */
 export function wholeName(name: string): string {
-	return name.length > NAME_MOST ? `${name.slice(0, NAME_MOST)}*` : `${name.slice(0, -1)}?`;
+	const isLong = new TextEncoder().encode(name).length > FORM_MOST;
+	return isLong ? `${name.slice(0, NAME_MOST)}*` : `${name.slice(0, -1)}?`;
 }
 
 /* What a short name of the core still shares with the full one: its first word. */
@@ -118,9 +147,14 @@ async function search(client: Client, q: string, more: Record<string, string | n
 	};
 }
 
+/* Ranks that are searched; collectives that are compared. */
+const FILES_MOST = 64;
+const COLLECTIVES_MOST = 20_000;
+
 /* By its whole name; else the longest kernel that has the first word of a short name. */
 async function namedSpot(
 	client: Client,
+	job: Job,
 	offer: ViewOffer,
 	file: JobFile | null,
 	step: number | null,
@@ -132,10 +166,18 @@ async function namedSpot(
 		const kind = place === "kernel" ? "kernel" : null;
 		return isName && name ? [{ name, kind }] : [];
 	});
-	const at = { files: file ? file.file : null, step };
+	const good = file ? [file] : job.files.filter(({ problem, digest }) => !problem && !digest);
+	const files = good.slice(0, FILES_MOST).map((one) => one.file);
+	const at = { files: files.join(","), step };
 	for (const { name, kind } of named) {
-		const spot = await search(client, wholeName(name.trim()), { kind, ...at });
-		if (spot) return spot;
+		/* frames of modules have names of their own; a class is all of them */
+		const module = `nn.Module: ${name.trim()}`;
+		const names = [wholeName(name.trim())];
+		if (offer.name === "modules") names.push(wholeName(module), `${module}_*`);
+		for (const one of names) {
+			const spot = await search(client, one, { kind, ...at });
+			if (spot) return spot;
+		}
 	}
 	/* a collective without a name of its own goes by its kernel's */
 	const onDevice = read("where") === "device";
@@ -145,6 +187,29 @@ async function namedSpot(
 		if (spot) return spot;
 	}
 	return null;
+}
+
+/* "all_to_allv", "all-to-all" */
+function letters(cell: Cell): string {
+	return String(cell ?? "").replaceAll(/[^a-z]/gi, "");
+}
+
+/* Collectives of the kind, group and size of a row: the one that is waited for longest. */
+async function collectiveSpot(client: Client, job: Job, read: Read): Promise<Spot | null> {
+	const kind = letters(read("collective"));
+	if (!kind) return null;
+	const each = await client.view("collectives", { group: "each", top: COLLECTIVES_MOST });
+	const rows = each.rows
+		.map((row) => ({ row, of: cellReader(each, row) }))
+		.filter(({ of }) => {
+			const other = letters(of("collective"));
+			const isKind = other !== "" && kind.startsWith(other);
+			const isSame = (name: string) => (read(name) ?? of(name)) === of(name);
+			return isKind && isSame("group") && isSame("message_bytes");
+		});
+	const wait = (of: Read) => Number(of("wait_ns") ?? 0);
+	const first = rows.toSorted((a, b) => wait(b.of) - wait(a.of))[0];
+	return first ? spotOf(client, job, "collectives", each, first.row) : null;
 }
 
 /* The step that a row is about, where it is about nothing smaller; of a rank its longest one. */
@@ -163,7 +228,7 @@ async function stepSpot(client: Client, file: JobFile, step: Cell): Promise<Spot
 }
 
 function hasScope(read: Read): boolean {
-	return [read("rank"), read("step")].some((cell) => typeof cell === "number");
+	return ["rank", "step", "worst"].some((name) => typeof read(name) === "number");
 }
 
 export async function spotOf(
@@ -186,9 +251,12 @@ export async function spotOf(
 		moment.selected =
 			(await gapAt(client, file, read("device"), moment.start)) ??
 			moment.selected;
+	if (moment && file && !moment.selected)
+		return (await sliceAt(client, file, moment.start, read)) ?? moment;
 	if (moment) return moment;
 	return (
-		(await namedSpot(client, offer, file, step, read)) ??
+		(await namedSpot(client, job, offer, file, step, read)) ??
+		(await collectiveSpot(client, job, read)) ??
 		(file && hasScope(read) ? stepSpot(client, file, step) : null)
 	);
 }

@@ -3,15 +3,15 @@
  * row-details.tsx - drawer: a table row with all its columns and full names.
  */
 import type { Cell, TableDocument } from "../core/types";
-import { useState } from "preact/hooks";
+import { useLoaded } from "../core/context";
 import { formatCell } from "../core/format";
-import type { Selection } from "../core/store";
+import { type Selection, showOnTimeline } from "../core/store";
 import { CopyFacts } from "../places/copy-facts";
 import { RowPage } from "../places/row-page";
 import { exactly, headingOf, isNumeric, type TableColumn } from "./columns";
 import { Copy } from "./copy";
 import { titleName } from "./names";
-import { cellReader, hasPlace, showRow } from "./place";
+import { cellReader, hasPlace, spotOf } from "./place";
 import { Failed, Loading, Nothing } from "./state";
 import { useTable } from "./table-view";
 import "./row-details.css";
@@ -102,14 +102,20 @@ const ROW_ID = "row";
 
 export function RowDetails({ selected }: { selected: RowSelection }) {
 	const { client, job, loaded, retry } = useTable(selected.view, ROW_ID, selected.group);
-	const [said, say] = useState("");
 	const ready = loaded.value;
 	const row = ready?.document.rows[selected.index];
+	/* no button that leads nowhere */
+	const spot = useLoaded(
+		async () =>
+			ready && row && hasPlace(ready.document, row, ready.offer)
+				? spotOf(client, job, selected.view, ready.document, row)
+				: null,
+		[client, ready, row],
+	).value;
 
 	if (loaded.state === "failed") return <Failed error={loaded.error} retry={retry} />;
 	if (!ready) return <Loading what="Looking up the row…" />;
 	if (!row) return <Nothing>This row is no longer in the table.</Nothing>;
-	const show = () => showRow(client, job, selected.view, ready.document, row);
 	const texts = knownOf(ready.columns, row).filter((column) => column.type === "text");
 	/* what it is about stands behind its device */
 	const placed = ready.offer.columns.filter(({ place, detail }) => place === "slice" && !detail);
@@ -137,18 +143,21 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 						row[column.index] ?? null,
 					])}
 				/>
-				{hasPlace(ready.document, row, ready.offer) ? (
+				{spot ? (
 					<button
 						type="button"
 						class="button"
-						onClick={async () => say((await show()) ?? "")}
+						onClick={() =>
+							showOnTimeline(
+								spot.start,
+								spot.duration,
+								spot.selected,
+							)
+						}
 					>
 						Show on timeline
 					</button>
 				) : null}
-				<span class="soft" role="status">
-					{said}
-				</span>
 			</header>
 			{short === name ? null : <p class="mono row-name">{name}</p>}
 			<RowFacts columns={ready.columns} row={row} title={name} />

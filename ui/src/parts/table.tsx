@@ -139,7 +139,30 @@ function templateOf(columns: DrawnColumn[]): Style {
 	};
 }
 
+const NARROW = "(max-width: 720px)";
+
+function useNarrow(): boolean {
+	const [narrow, set] = useState(() => matchMedia(NARROW).matches);
+	useEffect(() => {
+		const media = matchMedia(NARROW);
+		const tell = () => set(media.matches);
+		media.addEventListener("change", tell);
+		return () => media.removeEventListener("change", tell);
+	}, []);
+	return narrow;
+}
+
+/* On a phone numbers of ranks, devices and steps do not push name and first figure out of view. */
+export function narrowOrder<C extends { type: string; numeric: boolean }>(columns: C[]): C[] {
+	const name = columns.findIndex(({ type }) => type === "text");
+	const figure = columns.findIndex(({ numeric }, i) => numeric && i > name);
+	const ids = columns.slice(0, Math.max(0, name));
+	if (figure < 0 || !ids.length || !ids.every(({ type }) => type === "id")) return columns;
+	return [...columns.slice(name, figure + 1), ...ids, ...columns.slice(figure + 1)];
+}
+
 function useDrawn(props: TableProps) {
+	const narrow = useNarrow();
 	const drawn = useMemo(
 		() =>
 			props.columns
@@ -157,11 +180,12 @@ function useDrawn(props: TableProps) {
 	);
 	const shown = (props.shown ?? []).join(",");
 	const columns = useMemo(
-		() =>
-			drawn.filter(
-				({ name, detail }) => !detail || shown.split(",").includes(name),
-			),
-		[drawn, shown],
+		() => {
+			const own = shown.split(",");
+			const seen = drawn.filter(({ name, detail }) => !detail || own.includes(name));
+			return narrow ? narrowOrder(seen) : seen;
+		},
+		[drawn, shown, narrow],
 	);
 	const style = useMemo(() => templateOf(columns), [columns]);
 	return { drawn, columns, style };

@@ -2,6 +2,8 @@
 /*
  * span.ts - the visible time range: zooming, panning, axis ticks.
  */
+import { formatNs } from "../core/format";
+
 export interface Span {
 	from: number;
 	to: number;
@@ -63,4 +65,13 @@ export function formatMoment(ns: number, step: number): string {
 	const [unit, word] = units.find(([one]) => size >= one) ?? [1, "ns"];
 	const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit) - 1e-9)));
 	return `${(ns / unit).toFixed(digits)} ${word}`;
+}
+
+/* "from 9.16 ms to 665 ms"; with more digits where three would not tell the ends apart. */
+export function formatSpan(from: number, to: number): string {
+	const fine = to - from < to / 100;
+	const [a, b] = [from, to].map((ns) =>
+		fine ? formatMoment(ns, (to - from) / 10) : formatNs(ns),
+	);
+	return `from ${a} to ${b}`;
 }

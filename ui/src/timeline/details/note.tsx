@@ -8,6 +8,7 @@ import { formatNs } from "../../core/format";
 import { cleanText, type Note, NOTE_LETTERS, noteOn, withNote } from "../../core/notes";
 import { type Selection, store, useView } from "../../core/store";
 import { runOnTimeline } from "../commands";
+import { formatSpan } from "../span";
 import "./details.css";
 
 type NoteSelection = Extract<Selection, { kind: "note" }>;
@@ -133,7 +134,7 @@ export function NoteDetails({ selected }: { selected: NoteSelection }) {
 				<span class="soft">
 					{moment
 						? `${formatNs(from)} after the start of the run`
-						: `from ${formatNs(from)} to ${formatNs(to)} after the start of the run`}
+						: `${formatSpan(from, to)} after the start of the run`}
 				</span>
 				<button type="button" class="button" onClick={zoom}>
 					Show on timeline

@@ -17,6 +17,7 @@ import { Flame } from "../../tabs/flame/flame";
 import { readCalls } from "../../tabs/flame/flame-model";
 import { runOnTimeline } from "../commands";
 import { readRows } from "../rows";
+import { formatSpan } from "../span";
 import { busyAndIdle, byCategory, byName, byRow } from "./range-tables";
 import "./details.css";
 
@@ -148,8 +149,7 @@ export function RangeDetails({ selected }: { selected: RangeSelection }) {
 			<header>
 				<h2>{formatNs(to - from)} selected</h2>
 				<span class="soft">
-					from {formatNs(from)} to {formatNs(to)} after the start of
-					the run, {rowWords(rows, job, files.length, rank)}
+					{formatSpan(from, to)} after the start of the run, {rowWords(rows, job, files.length, rank)}
 				</span>
 				<button
 					type="button"
