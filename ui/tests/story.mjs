@@ -240,6 +240,61 @@ async function noRow(harness) {
 	await harness.close(page);
 }
 
+/* On a CPU the place is a stretch of a step: the jump selects what the evidence names in it. */
+async function namedInStretch(harness) {
+	for (const [name, title, said] of [
+		["faults3/growing_cat/fault", "collect_growing", "collect_growing"],
+		["unseen/cpu_slow_conv.json.gz", "aten::conv2d", "aten::conv2d takes"],
+	]) {
+		const path = join(TRACES, name);
+		if (!existsSync(path)) continue;
+		const { flags } = JSON.parse(harness.command("ask", "flags", path));
+		equal(flags[0].places[0].row, null, `${name}: the row of the place`);
+		const { link } = await harness.serve(path);
+		const page = await harness.open(link);
+		await verdictOf(page);
+		const card = page.getByRole("article").first();
+		check((await card.innerText()).includes(said), `${name}: the verdict names another`);
+		await card.getByRole("button", { name: "Show on timeline" }).click();
+		await page.waitForURL(/at=slice/);
+		await page.locator(".drawer h2", { hasText: title }).waitFor();
+		await harness.close(page);
+	}
+}
+
+/* What takes longer than it exceeds the normal: both figures, the first as tables have it. */
+async function bothLengths(harness) {
+	const path = join(TRACES, "unseen/cpu_slow_conv.json.gz");
+	if (!existsSync(path)) return;
+	const { findings } = harness.json("diagnose", path);
+	const { rows, columns } = harness.json("operators", path, "--name", "aten::conv2d");
+	const at = columns.findIndex((one) => one.name === "host_total_ns");
+	const { link } = await harness.serve(path);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const card = await page.getByRole("article").first().innerText();
+	for (const one of [
+		`aten::conv2d takes ${time(rows[0][at])} per step`,
+		`${time(findings[0].cost_ns)} per step are more than normal`,
+	])
+		check(card.includes(one), `no '${one}': ${card}`);
+	await harness.close(page);
+}
+
+/* Start-up names the first call, wherever it runs. */
+async function firstCall(harness) {
+	const path = join(TRACES, "unseen/moe_compile_before");
+	if (!existsSync(path)) return;
+	const { link } = await harness.serve(path);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const card = page.getByRole("article").first();
+	check((await card.innerText()).includes("aten::add_ takes"), await card.innerText());
+	await card.getByRole("button", { name: "Show on timeline" }).click();
+	await page.locator(".drawer", { hasText: "aten::add_" }).waitFor();
+	await harness.close(page);
+}
+
 /* Utilization is the verdict's, not that of the rank in the middle. */
 async function busyGpus(harness) {
 	if (!existsSync(STRAGGLER)) return;
@@ -298,6 +353,9 @@ export const storyTests = [
 	{ name: "story: idle time that nothing is recorded of", run: unrecorded },
 	{ name: "story: what the host was in", run: inside },
 	{ name: "story: places without a row", run: noRow },
+	{ name: "story: what the evidence names in a stretch of a thread", run: namedInStretch },
+	{ name: "story: how long, and how much too long", run: bothLengths },
+	{ name: "story: the first call of start-up", run: firstCall },
 	{ name: "story: utilization of all GPUs", run: busyGpus },
 	{ name: "story: unticked fixes keep the stairs", run: stairs },
 ];

@@ -16,7 +16,7 @@ import { Reasons } from "./reasons";
 import "./verdict.css";
 
 function Places({ finding }: { finding: Finding }) {
-	const { job } = useOpened();
+	const { client, job } = useOpened();
 	const flags = useFlags(true);
 	const { count, places } = flagOf(flags, finding) ?? { count: 0, places: [] };
 	const name = (place: FlagPlace) => {
@@ -41,7 +41,7 @@ function Places({ finding }: { finding: Finding }) {
 						<button
 							type="button"
 							class="button"
-							onClick={() => showPlace(place)}
+							onClick={() => void showPlace(client, finding, place)}
 						>
 							{name(place)}:{" "}
 							{formatNs(place.end_ns - place.start_ns)}

@@ -3,6 +3,7 @@
  * finding.tsx - a finding: cost, evidence, fix, confidence.
  */
 import type { Diagnosis, Evidence, Finding } from "../../core/types";
+import { useOpened } from "../../core/context";
 import { formatBytes, formatNs, formatPercent } from "../../core/format";
 import { markOf } from "../../core/words";
 import { store } from "../../core/store";
@@ -185,6 +186,7 @@ interface Props {
 }
 
 function ShowButton({ finding, flags }: { finding: Finding; flags: Flags }) {
+	const { client } = useOpened();
 	const place = placesOf(flags, finding)[0];
 	const why = flags.error
 		? `Could not load its places: ${flags.error}`
@@ -197,7 +199,7 @@ function ShowButton({ finding, flags }: { finding: Finding; flags: Flags }) {
 			class="button"
 			disabled={!place}
 			title={place ? `The most expensive place: ${formatNs(place.ns)}` : why}
-			onClick={() => showFinding(flags, finding)}
+			onClick={() => showFinding(client, flags, finding)}
 		>
 			Show on timeline
 		</button>
