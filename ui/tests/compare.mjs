@@ -21,6 +21,13 @@ async function compared(harness) {
 	}
 	await panel.getByRole("grid").getByRole("row").nth(1).waitFor();
 	check((await panel.getByRole("alert").count()) === 0, "the tab shows an error");
+	/* a row leads to the page of the same row of the first run */
+	const row = panel.getByRole("grid").first().locator(".table-rows [role=row]").first();
+	const [name] = (await row.innerText()).split("\n");
+	await row.click();
+	await page.locator(".drawer h2", { hasText: name }).waitFor();
+	await page.locator(".drawer .place-sql").waitFor();
+	await page.waitForURL(/at=row\.operators/);
 	await harness.close(page);
 }
 

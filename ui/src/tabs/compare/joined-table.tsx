@@ -2,11 +2,13 @@
 /*
  * joined-table.tsx - a view of both runs, row by row, largest change first.
  */
-import type { TableDocument } from "../../core/types";
+import type { Client, Job } from "../../core/client";
+import type { Cell, TableDocument } from "../../core/types";
 import { useMemo, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
-import { useView } from "../../core/store";
-import { showRow } from "../../parts/place";
+import { store, useView } from "../../core/store";
+import { cellReader, showRow } from "../../parts/place";
+import { scopeOf } from "../../parts/scope";
 import { Failed, Loading } from "../../parts/state";
 import { Table } from "../../parts/table";
 import { byChange, columnsOf, mainStem } from "./model";
@@ -83,6 +85,39 @@ interface Comparison {
 const MOST_ROWS = 5000;
 const LINES = 16;
 
+/* The same row of the first run's table, by everything that is no figure; -1: it has none. */
+function indexIn(whole: TableDocument, joined: TableDocument, row: Cell[]): number {
+	const own = cellReader(joined, row);
+	const common = joined.columns.filter(({ name }) =>
+		whole.columns.some((column) => column.name === name),
+	);
+	return whole.rows.findIndex((other) => {
+		const read = cellReader(whole, other);
+		return common.every(({ name }) => read(name) === own(name));
+	});
+}
+
+/* Opens the page of a row; of what only the second run has the page of its name there. */
+async function openRow(
+	client: Client,
+	job: Job,
+	{ view, group = "", keys }: Joined,
+	joined: TableDocument,
+	row: Cell[],
+): Promise<string> {
+	const offer = await client.offer(view);
+	if (!offer) return "";
+	const whole = await client.view(view, scopeOf(job, store.view, offer, group, false));
+	const index = indexIn(whole, joined, row);
+	const read = cellReader(joined, row);
+	const name = read("name") ?? read(keys[0] ?? "");
+	if (index >= 0) store.set({ selected: { kind: "row", view, group, index } });
+	else if (typeof name === "string")
+		store.set({ selected: { kind: "name", name, run: 1 } });
+	else return "The first run has no such row.";
+	return "";
+}
+
 export function JoinedTable({ table }: { table: string }) {
 	const { client, job } = useOpened();
 	const rank = useView((view) => view.rank);
@@ -123,6 +158,9 @@ export function JoinedTable({ table }: { table: string }) {
 			notes={said ? [said, ...document.notes] : document.notes}
 			empty="Neither run has any rows."
 			lines={LINES}
+			onRow={async (row) =>
+				wanted && say(await openRow(client, job, wanted, document, row))
+			}
 			onShow={async (row) =>
 				say((await showRow(client, job, table, document, row)) ?? "")
 			}
