@@ -3,7 +3,7 @@
  * changes.c - where steps began to take longer, or less, for good, and which rank's part did.
  *
  * Steps are taken in blocks, and only the median of a block counts: checkpoints, logging and other
- * steps that come at times do not move it. The level has changed when every block of the last
+ * steps that come at times do not move it. A block of long steps has fewer. The level has changed when every block of the last
  * seconds is beyond what was usual, on the same side, by more than a share of it and by more than
  * the usual noise. The recorder (stepscope/torch/_detect.py) decides in the same way while the job
  * runs, with the same figures, and records when steps have become slower.
@@ -14,6 +14,10 @@
 #include "base/text.h"
 #include "live/joining.h"
 #include "trace/trace.h"
+
+/* With this many steps a block is complete when it covers this time. */
+#define BLOCK_MIN 12u
+#define BLOCK_US 10e6
 
 /* Smaller changes do not count: they come and go with the machine. */
 #define LEAST_SHARE 0.05
@@ -64,7 +68,7 @@ static void live_make_blocks(const struct ss_live *live, struct live_blocks *out
 			out->first[out->count] = i;
 		sum = (count ? sum : 0) + live->steps[i].us[SS_LIVE_STEP];
 		values[count++] = live->steps[i].us[SS_LIVE_STEP];
-		if (count < SS_LIVE_BLOCK)
+		if (count < (sum >= BLOCK_US ? BLOCK_MIN : SS_LIVE_BLOCK))
 			continue;
 		out->sums[out->count] = sum;
 		out->medians[out->count++] = ss_median_double(values, count);
@@ -246,7 +250,7 @@ static enum ss_status live_find_levels(struct ss_live *live, const struct live_b
 enum ss_status ss_live_find_changes(struct ss_live *live, struct ss_error *err)
 {
 	SS_SCRATCH(scratch, live->memory);
-	size_t room = live->step_count / SS_LIVE_BLOCK + 1;
+	size_t room = live->step_count / BLOCK_MIN + 1;
 	struct live_blocks blocks = { 0 };
 	double *values;
 	int64_t *grown;
@@ -257,6 +261,7 @@ enum ss_status ss_live_find_changes(struct ss_live *live, struct ss_error *err)
 	    !SS_ALLOC(&scratch, grown, (size_t)live->rank_count + 1))
 		return ss_fail_memory(err, "the changes");
 	live_make_blocks(live, &blocks);
+	live->is_compared = blocks.count >= USUAL_MIN + SURE_BLOCKS;
 	return live_find_levels(live, &blocks, values, grown, err);
 }
 

@@ -97,6 +97,7 @@ struct ss_live {
 	uint32_t step_count;
 	struct ss_live_change *changes; /* by step */
 	uint32_t change_count;
+	bool is_compared; /* there are enough steps to see a change */
 };
 
 /* Steps that medians of ranks are made of, and blocks in which changes are looked for. */
@@ -105,8 +106,6 @@ struct ss_live {
 
 /* First steps are left out of changes: caches, compilers, memory pools. */
 #define SS_LIVE_SKIPPED 20
-/* With fewer steps no change is visible: four blocks before it and three behind. */
-#define SS_LIVE_STEPS_MIN (SS_LIVE_SKIPPED + 7 * SS_LIVE_BLOCK)
 
 /* The files stay the caller's; a live that failed is to be released, too. */
 SS_MUST_USE

@@ -54,6 +54,25 @@ def test_slowdowns_are_told_once_and_soon(noise, factor):
         assert 0 < waited < SURE_S + 5 * BLOCK * 0.1 * factor * 2
 
 
+@pytest.mark.parametrize("level", [0.5, 1, 5, 20])
+def test_long_steps_are_not_told_late(level):
+    """Three blocks of twelve steps, and the one in which the change lies."""
+    for seed in range(8):
+        for noise, factor in ((0.01, 1.1), (0.05, 1.3)):
+            before = list(series(seed, level, noise, 2_000, 100))
+            found = changes(before, series(seed + 100, level * factor, noise, 300, 100))
+            assert len(found) == 1, found
+            waited = found[0][0] - sum(before)
+            assert waited < max(45, 4 * 12 * level * factor + 2 * 30 * level), (seed, waited)
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.05, 0.2])
+@pytest.mark.parametrize("level", [0.5, 1, 5, 20])
+def test_healthy_jobs_with_long_steps_are_silent(level, noise):
+    told = [changes(series(seed, level, noise, 10_000, 100)) for seed in range(30, 34)]
+    assert not any(told), told
+
+
 def test_steps_that_become_faster_are_told():
     found = changes(series(1, 0.1, 0.01, 5_000), series(2, 0.05, 0.01, 5_000))
     assert len(found) == 1 and found[0][1] > found[0][2], found

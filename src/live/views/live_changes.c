@@ -27,9 +27,8 @@ static enum ss_status live_changes_run(const struct ss_live *live, uint32_t grou
 {
 	(void)group;
 	(void)err;
-	if (live->step_count < SS_LIVE_STEPS_MIN)
-		out->empty = ss_table_print(out, "Too few steps to tell: %u of %d.",
-					    live->step_count, SS_LIVE_STEPS_MIN);
+	if (!live->is_compared)
+		out->empty = ss_table_print(out, "Too few steps to tell: %u.", live->step_count);
 	for (uint32_t i = 0; i < live->change_count; i++) {
 		const struct ss_live_change *change = &live->changes[i];
 		bool has_rank = change->has_part && !change->is_all;

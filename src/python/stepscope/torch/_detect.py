@@ -2,7 +2,8 @@
 """Where steps begin to take another time, for good.
 
 Steps are taken in blocks, and only the median of a block counts: checkpoints, logging and other
-steps that come at times do not move it. The level has changed when every block of the last seconds
+steps that come at times do not move it. A block of long steps has fewer, so that a change is not
+told a quarter of an hour late. The level has changed when every block of the last seconds
 is beyond what was usual, on the same side, by more than a share of it and by more than the usual
 noise. `stepscope live` and `watch` find the same changes in the rows (src/live/changes.c).
 """
@@ -13,6 +14,7 @@ from collections import deque
 from statistics import median
 
 BLOCK = 32
+LEAST, BLOCK_S = 12, 10.0  # with this many steps a block is complete when it covers this
 SURE_S = 20.0  # blocks that confirm a change cover at least this
 SURE_BLOCKS = 3
 LEARN_BLOCKS = 4  # before that nothing is told
@@ -28,6 +30,7 @@ class Detector:
     def __init__(self) -> None:
         self._skip = _SKIPPED
         self._block: list[float] = []
+        self._block_s = 0.0
         self._usual: deque[float] = deque(maxlen=_KEPT)
         self._odd: list[float] = []
         self._odd_s, self._side = 0.0, 0
@@ -38,10 +41,11 @@ class Detector:
             self._skip -= 1
             return None
         self._block.append(seconds)
-        if len(self._block) < BLOCK:
+        self._block_s += seconds
+        if len(self._block) < (LEAST if self._block_s >= BLOCK_S else BLOCK):
             return None
-        level, spent = median(self._block), sum(self._block)
-        self._block = []
+        level, spent = median(self._block), self._block_s
+        self._block, self._block_s = [], 0.0
         return self._judge(level, spent)
 
     def _side_of(self, level: float) -> int:
