@@ -127,7 +127,7 @@ async function narrow() {
 	equal(order("rank", "cause"), ["rank", "cause"], "no figure");
 }
 
-/* Rows without a name of their own on the timeline lead to what they are made of, or say nothing. */
+/* Rows without a name of their own on the timeline lead to what they are made of. */
 async function leads(harness) {
 	const folder = harness.simulate("ddp8-slow");
 	const { link } = await harness.serve(folder);

@@ -95,13 +95,18 @@ async function gapAt(
 
 /* The innermost slice at a moment, on the thread or stream of the row, else on the thread that runs
  * the steps. */
-async function sliceAt(client: Client, file: JobFile, at: number, read: Read): Promise<Spot | null> {
+async function sliceAt(
+	client: Client,
+	file: JobFile,
+	at: number,
+	read: Read,
+): Promise<Spot | null> {
 	const { tracks } = await client.json("tracks", { file: file.file });
-	const own = read("tid");
-	const found =
-		own === null
-			? tracks.find(({ kind }) => kind === "main")
-			: tracks.find(({ about }) => about.includes(` ${read("pid")}, `) && about.endsWith(` ${own}`));
+	const [pid, tid] = [read("pid"), read("tid")];
+	const isOwn = (about: string) => about.includes(` ${pid}, `) && about.endsWith(` ${tid}`);
+	const found = tracks.find(({ kind, about }) =>
+		tid === null ? kind === "main" : isOwn(about),
+	);
 	if (!found) return null;
 	const asked = { file: file.file, tracks: found.track, from: at, to: at + 1000, pixels: 1000 };
 	const { start, dur, row, count } = decodeTiles((await client.bytes("tiles", asked)).bytes);

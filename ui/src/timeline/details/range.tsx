@@ -149,7 +149,8 @@ export function RangeDetails({ selected }: { selected: RangeSelection }) {
 			<header>
 				<h2>{formatNs(to - from)} selected</h2>
 				<span class="soft">
-					{formatSpan(from, to)} after the start of the run, {rowWords(rows, job, files.length, rank)}
+					{formatSpan(from, to)} after the start of the run,{" "}
+					{rowWords(rows, job, files.length, rank)}
 				</span>
 				<button
 					type="button"
