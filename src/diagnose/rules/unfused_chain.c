@@ -210,7 +210,7 @@ static enum ss_status unfused_chain_look(struct ss_rule_context *context, struct
 	ss_code_places_report(chains.sites, UINT32_MAX,
 			      "%s beside others of its size: {time} per step ({count} times)");
 	ss_rule_set_confidence(context, SS_CONFIDENCE_LOW,
-			       "we assume that each operator reads what the one before wrote");
+			       "we assume that each reads what the one before wrote");
 	if (chains.lists_ns > chains.claimed_ns / 2)
 		ss_rule_set_fix(context, "optimizer = torch.optim.AdamW(params, fused=True)\n"
 					 "# or torch.compile(optimizer.step): one pass over all "
