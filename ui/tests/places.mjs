@@ -106,25 +106,31 @@ async function wholeNames() {
 	equal(wholeName(name.repeat(2)), `${name.repeat(2).slice(0, 400)}*`, "a longer one");
 }
 
-/* On a phone the name and its first figure come before ranks, devices and steps. */
-async function narrow() {
+/* On a phone the name and its first figure come before counts, ranks, devices and steps. */
+async function narrow(harness) {
 	const { narrowOrder } = await load("parts/table.tsx");
-	const types = { rank: "id", step: "id", cause: "text", idle: "ns", share: "percent" };
+	const types = { rank: "id", step: "id", cause: "text", host: "text", calls: "count" };
 	const order = (...names) =>
-		narrowOrder(
-			names.map((name) => ({
-				...{ name, type: types[name] },
-				numeric: !["id", "text"].includes(types[name]),
-			})),
-		).map(({ name }) => name);
+		narrowOrder(names.map((name) => ({ name, type: types[name] ?? "ns" }))).map(
+			({ name }) => name,
+		);
 	equal(
-		order("rank", "step", "cause", "idle", "share"),
-		["cause", "idle", "rank", "step", "share"],
+		order("rank", "step", "cause", "idle", "longest"),
+		["cause", "idle", "rank", "step", "longest"],
 		"ids before a name",
 	);
-	equal(order("cause", "idle", "rank"), ["cause", "idle", "rank"], "a name first");
-	equal(order("step", "idle", "share"), ["step", "idle", "share"], "rows are steps");
+	equal(order("cause", "host", "calls", "idle"), ["cause", "idle", "host", "calls"], "a count");
+	equal(order("step", "idle", "longest"), ["step", "idle", "longest"], "rows are steps");
 	equal(order("rank", "cause"), ["rank", "cause"], "no figure");
+	const { link } = await harness.serve(harness.simulate("ddp8-slow"));
+	const page = await harness.open(link, { viewport: { width: 390, height: 844 } });
+	await verdictOf(page);
+	await page.evaluate(() => (location.hash = "#/gaps?group=gap"));
+	const heads = page.getByRole("columnheader");
+	await heads.first().waitFor();
+	const box = await heads.filter({ hasText: "idle" }).first().boundingBox();
+	check(box.x + box.width <= 390, `the idle time ends at ${box.x + box.width}`);
+	await harness.close(page);
 }
 
 /* Rows without a name of their own on the timeline lead to what they are made of. */

@@ -152,13 +152,15 @@ function useNarrow(): boolean {
 	return narrow;
 }
 
-/* On a phone numbers of ranks, devices and steps do not push name and first figure out of view. */
-export function narrowOrder<C extends { type: string; numeric: boolean }>(columns: C[]): C[] {
-	const name = columns.findIndex(({ type }) => type === "text");
-	const figure = columns.findIndex(({ numeric }, i) => numeric && i > name);
-	const ids = columns.slice(0, Math.max(0, name));
-	if (figure < 0 || !ids.length || !ids.every(({ type }) => type === "id")) return columns;
-	return [...columns.slice(name, figure + 1), ...ids, ...columns.slice(figure + 1)];
+/* What is measured, as counts and numbers of ranks are not. */
+const MEASURED = new Set(["ns", "bytes", "percent", "number"]);
+
+/* On a phone the name and its first figure are in view, and then everything else. */
+export function narrowOrder<C extends { type: string }>(columns: C[]): C[] {
+	const name = columns.find(({ type }) => type === "text");
+	const figure = columns.find(({ type }) => MEASURED.has(type));
+	if (!name || !figure) return columns;
+	return [name, figure, ...columns.filter((one) => one !== name && one !== figure)];
 }
 
 function useDrawn(props: TableProps) {
