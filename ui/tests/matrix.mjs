@@ -11,7 +11,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { makeStore } from "./fleet.mjs";
 import { check, PAGE, quiet, TRACES } from "./harness.mjs";
@@ -20,6 +20,7 @@ import { verdictOf } from "./ways.mjs";
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const SNAPSHOT = join(TRACES, "memory/gpu");
+const RECORDED = resolve(PAGE, "../../../tests/hang/recorded/wrong_op");
 
 const SIZES = [
 	{ width: 1280, height: 800 },
@@ -302,6 +303,17 @@ async function snapshots(harness) {
 	report(wrong);
 }
 
+/* Dumps of which most collectives have no number of their own in the heading. */
+async function hang(harness) {
+	const { link } = await harness.serve(RECORDED);
+	const page = await begin(harness, link);
+	const wrong = [];
+	await page.locator(".hang-map").waitFor();
+	await look(page, "hang", true, wrong);
+	await harness.close(page);
+	report(wrong);
+}
+
 async function fleet(harness) {
 	if (!process.env.STEPSCOPE_DUCKDB) return;
 	const { link } = await harness.serve("--store", makeStore(harness).store);
@@ -325,5 +337,6 @@ export const matrixTests = [
 	{ name: "matrix: help, search, menus, with axe-core", run: layers, seconds: 30 },
 	{ name: "matrix: loading, with axe-core", run: loading },
 	{ name: "matrix: snapshots, with axe-core", run: snapshots, seconds: 40 },
+	{ name: "matrix: dumps, with axe-core", run: hang },
 	{ name: "matrix: the fleet, with axe-core", run: fleet, seconds: 20 },
 ];

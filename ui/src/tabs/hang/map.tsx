@@ -119,15 +119,23 @@ function GroupMap({ rows }: { rows: MapRow[] }) {
 					<thead>
 						<tr>
 							<th scope="col">ranks ↓ collective →</th>
-							{Array.from({ length: width }, (_, i) => (
-								<th
-									key={first + i}
-									scope="col"
-									class={i === frontier ? "hang-frontier" : ""}
-								>
-									{i === frontier || i === 0 ? first + i : ""}
-								</th>
-							))}
+							{Array.from({ length: width }, (_, i) =>
+								i === frontier || i === 0 ? (
+									<th
+										key={first + i}
+										scope="col"
+										class={
+											i === frontier
+												? "hang-frontier"
+												: ""
+										}
+									>
+										{first + i}
+									</th>
+								) : (
+									<td key={first + i} />
+								),
+							)}
 							<th scope="col">what they called at #{first + frontier}</th>
 						</tr>
 					</thead>
