@@ -98,7 +98,8 @@ const STEPS = [
 	}],
 	["bottleneck", "longest gap", "trace", 1, async (reader) => {
 		await reader.tab("Gaps");
-		await reader.sees(/input/i);
+		/* and what the host was in */
+		await reader.sees(/input/i, /enumerate\(DataLoader\)/);
 	}],
 	["bottleneck", "small kernels", "trace", 2, async (reader) => {
 		await reader.tab("Operators");
@@ -109,6 +110,10 @@ const STEPS = [
 		await reader.tab("Kernels");
 		await reader.part("Copies");
 		await reader.sees(/HtoD/i);
+	}],
+	["bottleneck", "input", "trace", 1, async (reader) => {
+		await reader.tab("Overview");
+		await reader.sees(/input\s+[\d.]+ ms\s+\d+ %[\s\S]*forward\s+[\d.]+ ms/);
 	}],
 	/* The TensorBoard plugin: its tabs */
 	["tensorboard", "overview", "trace", 1, async (reader) => {
@@ -233,6 +238,7 @@ const LISTED = [
 	"longest gap",
 	"small kernels",
 	"copies",
+	"input",
 	"overview",
 	"operators by line",
 	"kernels",
