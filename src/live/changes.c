@@ -3,10 +3,11 @@
  * changes.c - where steps began to take longer, or less, for good, and which rank's part did.
  *
  * Steps are taken in blocks, and only the median of a block counts: checkpoints, logging and other
- * steps that come at times do not move it. A block of long steps has fewer. The level has changed when every block of the last
- * seconds is beyond what was usual, on the same side, by more than a share of it and by more than
- * the usual noise. The recorder (stepscope/torch/_detect.py) decides in the same way while the job
- * runs, with the same figures, and records when steps have become slower.
+ * steps that come at times do not move it. A block of long steps has fewer. The level has changed
+ * when every block of the last seconds is beyond what was usual, on the same side, by more than a
+ * share of it and by more than the usual noise. The recorder (stepscope/torch/_detect.py) decides
+ * in the same way while the job runs, with the same figures, and records when steps have become
+ * slower.
  */
 #include <math.h>
 
