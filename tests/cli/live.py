@@ -80,6 +80,7 @@ def check_change(folder):
     check(code == 0 and not err, f"it ends with {code}: {err}")
     words = " ".join(out.split())
     check("Job nightly: 4 ranks at step 6000" in words, out)
+    check("The last step ended at 2026-09-21" in words, out)
     check("waiting for data takes 6.1 ms instead of 0.1 ms on rank 2." in words, out)
     code, out, _ = run("live-changes", folder, "--format", "json")
     (change,) = json.loads(out)["rows"]

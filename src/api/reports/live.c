@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "api/reports/reports.h"
+#include "base/system/clock.h"
 
 static double live_ms(int64_t ns)
 {
@@ -17,6 +18,7 @@ static void live_add_state(const struct ss_live *live, struct ss_text *out)
 	const struct ss_live_file *first = live->ranks[0].file;
 	const struct ss_live_step *last = &live->steps[live->step_count - 1];
 	uint32_t behind = 0, missing = 0, recent = first->row_count;
+	char time[SS_CLOCK_SHOWN_BYTES];
 
 	if (first->job[0])
 		ss_text_addf(out, "Job %s: ", first->job);
@@ -34,6 +36,10 @@ static void live_add_state(const struct ss_live *live, struct ss_text *out)
 	recent = recent < SS_LIVE_RECENT ? recent : SS_LIVE_RECENT;
 	ss_text_addf(out, ". A step takes %.4g ms (median of the last %u on rank %" PRId64 ").\n",
 		     live_ms(live->ranks[0].ns[SS_LIVE_STEP]), recent, first->rank);
+	/* a job that was killed cannot say so: the reader sees how long it is silent */
+	ss_clock_utc(last->end_us * 1000, SS_CLOCK_SHOWN, time, sizeof(time));
+	if (!live->has_ended)
+		ss_text_addf(out, "The last step ended at %s UTC.\n", time);
 	if (behind && !live->has_ended)
 		ss_text_addf(out, "%u rank%s more than %d steps behind: ended, or stuck.\n", behind,
 			     behind == 1 ? " is" : "s are", SS_LIVE_BLOCK);
