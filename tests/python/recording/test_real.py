@@ -61,7 +61,7 @@ def test_cost_on_the_training_thread(inside, tmp_path):
 def test_a_slowdown_is_recorded_on_all_ranks(inside, tmp_path):
     """From step 1200 on rank 2 is slow: all ranks record the same three steps, the command reads
     rows and traces."""
-    done = inside(tmp_path, "live.py", 1200, 3000, 5)
+    done = inside(tmp_path, "live.py", 1200, 1800, 5)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout.splitlines()[-1])
     assert said["asked_after_s"] > 0 and "instead of" in said["request"]["why"], said
@@ -72,7 +72,7 @@ def test_a_slowdown_is_recorded_on_all_ranks(inside, tmp_path):
     for path in folder.glob("*.rows"):
         data = path.read_bytes()
         steps = [struct.unpack_from("<Q11I", data, at) for at in range(136, len(data), 52)]
-        assert [row[1] for row in steps] == list(range(2, 3001))
+        assert [row[1] for row in steps] == list(range(2, 1801))
         recorded = [row[1] for row in steps if row[7] & 1]
         # the baseline and the slowdown, each with a step of warmup
         assert recorded[-4:] == list(range(first - 1, first + 3)), recorded
@@ -83,9 +83,9 @@ def test_a_slowdown_is_recorded_on_all_ranks(inside, tmp_path):
     # the newest recording, with the numbers of the live numbers
     marks = [f"ProfilerStep#{first + i}" for i in range(3)]
     assert re.findall(r"ProfilerStep#\d+", table.stdout) == 4 * marks, table.stdout
-    table = subprocess.run([STEPSCOPE, "steps", folder, "--format", "json"], capture_output=True,
+    table = subprocess.run([STEPSCOPE, "live-ranks", folder, "--format", "json"], capture_output=True,
                            text=True, check=True)
-    assert len(json.loads(table.stdout)["rows"]) >= 4 * 2999
+    assert len(json.loads(table.stdout)["rows"]) == 4
 
 
 def test_requests_of_a_server(inside, tmp_path):

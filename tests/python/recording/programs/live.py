@@ -16,7 +16,7 @@ import training
 
 WORLD = 4
 OUT = "/mnt/out/live"
-STEP_S, SLOW_S = 0.01, 0.01
+STEP_S, SLOW_S = 0.01, 0.1
 
 
 def request():
