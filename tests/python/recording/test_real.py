@@ -83,8 +83,8 @@ def test_a_slowdown_is_recorded_on_all_ranks(inside, tmp_path):
     # the newest recording, with the numbers of the live numbers
     marks = [f"ProfilerStep#{first + i}" for i in range(3)]
     assert re.findall(r"ProfilerStep#\d+", table.stdout) == 4 * marks, table.stdout
-    table = subprocess.run([STEPSCOPE, "live-ranks", folder, "--format", "json"], capture_output=True,
-                           text=True, check=True)
+    table = subprocess.run([STEPSCOPE, "live-ranks", folder, "--format", "json"],
+                           capture_output=True, text=True, check=True)
     assert len(json.loads(table.stdout)["rows"]) == 4
 
 
