@@ -26,8 +26,8 @@ PATTERNS = (
     "load/files/rank_names.c", "ranks/collective_kind.c",
 )
 # texts for people, and of a conversion
-SENTENCES = {"asked for", "finds nothing", "hang", "the recording", "them", "trains nothing",
-             "0123456789"}
+SENTENCES = {"asked for", "finds nothing", "hang", "the casts", "the recording", "them",
+             "trains nothing", "0123456789"}
 TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
