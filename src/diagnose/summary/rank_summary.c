@@ -117,6 +117,8 @@ static const struct ss_field part_fields[] = {
 	PART(confidence, SS_FIELD_U32, .limit = SS_CONFIDENCE_HIGH + 1),
 	PART(reason, SS_FIELD_U32, .below = IN_SUMMARY(findings.texts.count)),
 	PART(fix, SS_FIELD_WORD),
+	PART(warn_share, SS_FIELD_F64),
+	PART(silent_share, SS_FIELD_F64),
 };
 
 static const struct ss_field figure_fields[] = {
