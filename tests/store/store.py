@@ -333,7 +333,8 @@ def watch(folder):
         place.mkdir(parents=True)
         shutil.copy(rank, place / "trace.json.gz")
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and len(list(store.path.glob("runs/*/*"))) < 2:
+    # a file that no manifest names yet is no run
+    while time.monotonic() < deadline and len(list(store.path.glob("manifest/*.csv"))) < 2:
         time.sleep(0.1)
     watcher.send_signal(signal.SIGINT)
     out, err = watcher.communicate(timeout=60)

@@ -27,7 +27,7 @@ async function opened(harness, path) {
 }
 
 async function cut(harness) {
-	const folder = join(harness.scratch, "cut");
+	const folder = join(harness.scratch, "cut-short");
 	const job = harness.simulate("ddp8-slow");
 	mkdirSync(folder);
 	for (const name of readdirSync(job).filter((one) => one.startsWith("rank"))) {

@@ -150,7 +150,7 @@ async function leads(harness) {
 		["modules?view=modules&at=row.modules.class.0", null],
 	]) {
 		await page.evaluate((at) => (location.hash = `#/${at}`), hash);
-		await drawer.locator(".place-sql").waitFor();
+		await drawer.locator(".place-sql").first().waitFor();
 		await quiet(page);
 		const show = drawer.getByRole("button", { name: "Show on timeline", exact: true });
 		if (lead === null && !(await show.count())) continue;
@@ -262,7 +262,7 @@ async function otherRows(harness) {
 			location.hash = at;
 		}, hash);
 		const drawer = page.locator(".drawer");
-		await drawer.locator(".place-sql").waitFor();
+		await drawer.locator(".place-sql").first().waitFor();
 		await quiet(page);
 		return drawer;
 	};
