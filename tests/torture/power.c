@@ -3,7 +3,7 @@
  * power.c - a library that is loaded into the command (LD_PRELOAD) and writes down what it does to
  * the files below STEPSCOPE_POWER_ROOT, in the order of the calls, for power_loss.py.
  *
- * A line is an operation: create, write, cut, sync, rename, exchange, link, unlink, mkdir, rmdir.
+ * A line is an operation: create, write, cut, sync, rename, link, unlink, mkdir, rmdir.
  * Files have the numbers of their inodes, since they are renamed while they are open.
  */
 #define _GNU_SOURCE
@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static FILE *power_log;
@@ -101,25 +100,6 @@ static void note_bytes(unsigned long inode, long long offset, const unsigned cha
 		void *symbol;              \
 		type (*call)(__VA_ARGS__); \
 	} behind = { .symbol = dlsym(RTLD_NEXT, #name) }
-
-/* Two folders change places: the C library has no function for it. */
-long syscall(long number, ...)
-{
-	BEHIND(long, syscall, long, ...);
-	char old[PATH_MAX], new[PATH_MAX];
-	long words[6], result;
-	va_list list;
-
-	va_start(list, number);
-	for (int i = 0; i < 6; i++)
-		words[i] = va_arg(list, long);
-	va_end(list);
-	result = behind.call(number, words[0], words[1], words[2], words[3], words[4], words[5]);
-	if (result == 0 && number == SYS_renameat2 && words[4] == RENAME_EXCHANGE &&
-	    absolute((const char *)words[1], old) && absolute((const char *)words[3], new))
-		note("exchange\t%s\t%s\n", old, new);
-	return result;
-}
 
 /* --- opening -------------------------------------------------------------------------------- */
 
@@ -238,6 +218,20 @@ SYNCS(fdatasync)
 
 TWO_NAMES(rename)
 TWO_NAMES(link)
+
+/* A rename that fails if the name is taken; of paths without a folder of their own. */
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
+{
+	BEHIND(int, renameat2, int, const char *, int, const char *, unsigned);
+	char old[PATH_MAX], new[PATH_MAX];
+	bool is_own = from_folder == AT_FDCWD && to_folder == AT_FDCWD && absolute(from, old) &&
+		      absolute(to, new);
+	int result = behind.call(from_folder, from, to_folder, to, flags);
+
+	if (result == 0 && is_own)
+		note("rename\t%s\t%s\n", old, new);
+	return result;
+}
 
 /* One name; what follows it are the parameters and arguments of a mode. */
 #define ONE_NAME(name, parameters, arguments)                     \

@@ -70,9 +70,6 @@ class Disk:
         elif kind == "rename":
             if words[0] in self.names and os.path.dirname(words[1]) in self.names:
                 self.move([words])
-        elif kind == "exchange":
-            if words[0] in self.names and words[1] in self.names:
-                self.move([words, words[::-1]])
         elif kind == "link":
             if words[0] in self.names and os.path.dirname(words[1]) in self.names:
                 self.names[words[1]] = self.names[words[0]]
