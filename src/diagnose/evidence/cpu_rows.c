@@ -165,3 +165,32 @@ uint32_t ss_cpu_function(const struct ss_phases *phases, uint32_t track, struct 
 	}
 	return whole;
 }
+
+int64_t ss_cpu_claim_before(struct ss_rule_context *context, const uint8_t *calls,
+			    ss_own_task is_own, const void *data)
+{
+	const struct ss_graph *graph = context->graph;
+	uint32_t from = 0;
+	int64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (ss_task_on_device(task->kind))
+			break;
+		if (i && task->track != graph->tasks[i - 1].track)
+			from = i;
+		if (task->kind != SS_TASK_LAUNCH)
+			continue;
+		for (; from <= i && calls[task->row]; from++) {
+			const struct ss_task *own = &graph->tasks[from];
+
+			if ((own->kind == SS_TASK_WORK || own->kind == SS_TASK_LAUNCH) &&
+			    is_own(data, own) &&
+			    ss_rule_claim(context, (struct ss_claim){ .task = from }))
+				ss_ns_add(&sum_ns, own->own_ns);
+		}
+		from = i + 1;
+	}
+	return sum_ns;
+}

@@ -8,6 +8,7 @@
 #include "analyze/host/step_phase.h"
 #include "analyze/time/cover.h"
 #include "trace/trace.h"
+#include "diagnose/rule.h"
 
 /* The first row of the track that starts at or after the moment, or the track's end. */
 uint32_t ss_cpu_row_after(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
@@ -60,5 +61,13 @@ void ss_cpu_visit_time(const struct ss_trace *trace, uint32_t track, struct ss_i
  */
 uint32_t ss_cpu_function(const struct ss_phases *phases, uint32_t track,
 			 struct ss_interval stretch);
+
+/*
+ * Claims what the host does from one launch to the next, where the next one is in `calls` (per host
+ * row) and the task is the rule's own. Returns its time.
+ */
+typedef bool (*ss_own_task)(const void *data, const struct ss_task *task);
+int64_t ss_cpu_claim_before(struct ss_rule_context *context, const uint8_t *calls,
+			    ss_own_task is_own, const void *data);
 
 #endif

@@ -150,31 +150,9 @@ static void clip_claim_kernels(struct clipping *clipping)
 	}
 }
 
-/* Claims what the host does from one such launch to the next. */
-static void clip_claim_host(struct clipping *clipping)
+static bool clip_is_own(const void *data, const struct ss_task *task)
 {
-	const struct ss_graph *graph = clipping->context->graph;
-	uint32_t from = 0;
-
-	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
-
-		if (ss_task_on_device(task->kind))
-			break;
-		if (i && task->track != graph->tasks[i - 1].track)
-			from = i;
-		if (task->kind != SS_TASK_LAUNCH)
-			continue;
-		for (; from <= i && clipping->calls[task->row]; from++) {
-			const struct ss_task *own = &graph->tasks[from];
-
-			if ((own->kind == SS_TASK_WORK || own->kind == SS_TASK_LAUNCH) &&
-			    clip_is_between(clipping, own, own->start_ns) &&
-			    ss_rule_claim(clipping->context, (struct ss_claim){ .task = from }))
-				ss_ns_add(&clipping->host_ns, own->own_ns);
-		}
-		from = i + 1;
-	}
+	return clip_is_between(data, task, task->start_ns);
 }
 
 static void clip_report(struct clipping *clipping)
@@ -211,7 +189,7 @@ static enum ss_status clipping_loop_look(struct ss_rule_context *context, struct
 	if (clipping.norms < (int64_t)NORMS_MIN * context->steps->count)
 		return SS_OK;
 	clip_claim_kernels(&clipping);
-	clip_claim_host(&clipping);
+	clipping.host_ns = ss_cpu_claim_before(context, clipping.calls, clip_is_own, &clipping);
 	if (clipping.count)
 		clip_report(&clipping);
 	return SS_OK;

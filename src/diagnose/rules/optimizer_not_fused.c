@@ -121,31 +121,10 @@ static void optimizer_claim_kernels(struct optimizer_kernels *optimizer)
 	}
 }
 
-/* Claims what the host does from one such launch to the next. */
-static void optimizer_claim_host(struct optimizer_kernels *optimizer)
+static bool optimizer_is_own(const void *data, const struct ss_task *task)
 {
-	const struct ss_graph *graph = optimizer->context->graph;
-	uint32_t from = 0;
-
-	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
-
-		if (ss_task_on_device(task->kind))
-			break;
-		if (i && task->track != graph->tasks[i - 1].track)
-			from = i;
-		if (task->kind != SS_TASK_LAUNCH)
-			continue;
-		for (; from <= i && optimizer->loops[task->row]; from++) {
-			const struct ss_task *own = &graph->tasks[from];
-
-			if ((own->kind == SS_TASK_WORK || own->kind == SS_TASK_LAUNCH) &&
-			    own->phase == SS_PHASE_OPTIMIZER && own->step != SS_NO_STEP &&
-			    ss_rule_claim(optimizer->context, (struct ss_claim){ .task = from }))
-				optimizer->host_ns = ss_ns_sum(optimizer->host_ns, own->own_ns);
-		}
-		from = i + 1;
-	}
+	(void)data;
+	return task->phase == SS_PHASE_OPTIMIZER && task->step != SS_NO_STEP;
 }
 
 static void optimizer_find_range(struct optimizer_kernels *optimizer)
@@ -211,7 +190,8 @@ static enum ss_status optimizer_find(struct optimizer_kernels *optimizer, struct
 	if (!optimizer_has_enough(optimizer))
 		return SS_OK;
 	optimizer_claim_kernels(optimizer);
-	optimizer_claim_host(optimizer);
+	optimizer->host_ns = ss_cpu_claim_before(optimizer->context, optimizer->loops,
+						 optimizer_is_own, NULL);
 	optimizer_find_range(optimizer);
 	optimizer_report(optimizer);
 	return SS_OK;
