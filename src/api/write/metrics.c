@@ -320,7 +320,7 @@ static void finding_add_sentence(const struct ss_diagnosis *verdict,
 	if (!strstr(finding->title, "rank "))
 		ss_text_addf(out, " (%s)", ranks);
 	if (ss_finding_has_cost(finding) && verdict->step_ns > 0)
-		ss_text_addf(out, ": the fix saves %.4g ms of a step of %.4g ms",
+		ss_text_addf(out, ": the fix would save %.4g ms of a step of %.4g ms",
 			     (double)finding->cost_ns / 1e6, (double)verdict->step_ns / 1e6);
 	ss_text_add_string(out, ".");
 }
