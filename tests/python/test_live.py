@@ -7,7 +7,7 @@ import struct
 import time
 
 import pytest
-from stepscope.torch import _asked, _rows
+from stepscope.torch import _asked, _live, _rows
 from stepscope.torch._detect import BLOCK, SURE_S, Detector
 
 
@@ -128,19 +128,66 @@ def test_limits(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == [".asked.json"]
 
 
-def test_a_change_soon_after_the_baseline(tmp_path, monkeypatch):
+def test_a_baseline_holds_up_no_change(tmp_path, monkeypatch):
+    """The limits are about changes one after the other, and about baselines of restarts."""
     now = [1e9]
     monkeypatch.setattr(time, "time", lambda: now[0])
-    limits = _asked.Limits(str(tmp_path), 6, 1800)
+    limits = _asked.Limits(str(tmp_path), 2, 1800)
     assert limits.take(is_baseline=True)
-    now[0] += 200
-    assert not limits.take()  # CUPTI is torn down meanwhile
-    now[0] += 200
-    assert limits.take()
-    now[0] += 1000
+    now[0] += 60
+    assert not limits.take(is_baseline=True) and limits.take()
+    now[0] += 1700
     assert not limits.take() and not limits.take(is_baseline=True)
-    now[0] += 1000
-    assert limits.take()
+    now[0] += 200
+    assert not limits.take(is_baseline=True) and limits.take()  # two of a day: one was the baseline
+    now[0] += 2000
+    assert not limits.take()
+
+
+class Recorder:
+    """live() of rank 0 without PyTorch: steps go in, requests come out."""
+
+    def __init__(self, folder):
+        limits = _asked.Limits(str(folder), _asked.PER_DAY, _asked.BETWEEN_S)
+        self.live = _live.Live((str(folder),) * 3, "", True, limits, _asked.DISK_BYTES)
+        self.path = folder / ".request.json"
+        self.now, self.requests = 1e9, []
+
+    def steps(self, seconds, steps):
+        """Looks as the thread does; ranks have recorded once the step of a request is over."""
+        for _ in range(steps):
+            self.live._steps.count += 1
+            self.now += seconds
+            count = self.live._steps.count
+            self.live._steps._measured.append((0, int(seconds * 1e9), 0, 0, 0, count, 0, 0))
+            if count % max(1, round(_live._LOOK_S / seconds)) == 0:
+                self.live._take_rows()
+            asked = json.loads(self.path.read_text()) if self.path.exists() else None
+            if asked and asked not in self.requests:
+                self.requests.append(asked)
+                self.live._session = asked
+            if asked and count >= asked["first"] + asked["steps"]:
+                self.live._session = None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "change_at"),
+    [(0.02, 5000), (0.1, 5000), (0.02, 2000), (0.02, 600), (1.0, 510), (5.0, 540)],
+)
+def test_a_change_soon_after_the_baseline_is_recorded(tmp_path, monkeypatch, seconds, change_at):
+    recorder = Recorder(tmp_path)
+    monkeypatch.setattr(time, "time", lambda: recorder.now)
+    recorder.steps(seconds, change_at - 1)
+    assert [asked["why"] for asked in recorder.requests] == ["baseline"]
+    began = recorder.now
+    while len(recorder.requests) < 2 and recorder.now < began + 600:
+        recorder.steps(seconds * 1.5, 1)
+    baseline, asked = recorder.requests
+    assert "instead of" in asked["why"] and asked["first"] > baseline["first"] + baseline["steps"]
+    # three blocks of twelve steps, the one in which the change lies, and a recording that is on
+    assert recorder.now - began < max(30, 4 * 12 * 1.5 * seconds) + 40, recorder.now - began
+    recorder.steps(seconds * 2.5, int(1500 / (seconds * 2.5)))
+    assert len(recorder.requests) == 2  # two changes in a row: the second one waits
 
 
 @pytest.mark.parametrize(

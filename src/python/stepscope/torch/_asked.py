@@ -26,7 +26,7 @@ STEPS_MAX = 20
 PER_DAY = 6
 BETWEEN_S = 1800.0
 DISK_BYTES = 2 << 30
-_REST_S = 300.0  # CUPTI is torn down meanwhile
+_BETWEEN_LEAST_S = 300.0
 _DAY_S = 86400.0
 _REQUEST_BYTES_MAX = 4096
 # a recording of three steps has tens of megabytes; the disk keeps this for the training
@@ -172,7 +172,8 @@ class Limits:
 
     def __init__(self, folder: str, per_day: int, between_s: float) -> None:
         self._path = os.path.join(folder, _ASKED)
-        self._per_day, self._between_s = per_day, max(between_s, _REST_S if between_s else 0)
+        least = _BETWEEN_LEAST_S if between_s else 0
+        self._per_day, self._between_s = per_day, max(between_s, least)
 
     def _asked(self, now: float) -> list[tuple[float, bool]]:
         """Times of the last day, and whether it was for the baseline."""
@@ -191,15 +192,13 @@ class Limits:
     def take(self, is_baseline: bool = False) -> bool:
         """Whether it may ask now; then that counts. Raises where that cannot be remembered.
 
-        What follows the baseline needs only the rest that CUPTI needs.
+        These limits are about changes, one after the other. A baseline is expected, and holds up no
+        change; changes and earlier baselines hold up a baseline.
         """
         now = time.time()
         asked = self._asked(now)
-        if len(asked) >= self._per_day:
+        counted = [at for at, was_baseline in asked if is_baseline or not was_baseline]
+        if len(counted) >= self._per_day or any(now - at < self._between_s for at in counted):
             return False
-        for at, was_baseline in asked:
-            is_first = was_baseline and not is_baseline
-            if now - at < (min(_REST_S, self._between_s) if is_first else self._between_s):
-                return False
         _put(self._path, [*asked, (round(now, 3), is_baseline)])
         return True

@@ -232,7 +232,13 @@ class Live:
             self._wanted = self._wanted or _BASELINE
 
     def _ask(self) -> bool:
-        """A change that comes too early for the limits is recorded later, a baseline is not."""
+        """A change that comes too early for the limits is recorded later, a baseline is not.
+
+        Ranks that wait for the step of a request, or record, take no other. After a recording CUPTI
+        is torn down in the next call of CUDA, long before the step of the next request.
+        """
+        if self._session is not None:
+            return True
         is_baseline = self._wanted == _BASELINE
         if not self._is_full() and self._limits.take(is_baseline):
             step_s = max(1e-6, median(self._recent) / 1e6)
