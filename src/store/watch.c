@@ -170,6 +170,11 @@ static enum ss_status watcher_find_files(struct ss_watcher *watcher, struct ss_e
 #define LOOK_AGAIN_NS ((int64_t)1000000000)
 #define LOOK_LEAST_NS (60 * LOOK_AGAIN_NS)
 
+/* Files that were renamed to their names are whole at once. */
+#define EARLY_NS ((int64_t)1000000000)
+/* Looks that find nothing whole while files arrive take this share of the time at most. */
+#define EARLY_SHARE 10
+
 /* --- the list of handled runs ---------------------------------------------------------- */
 
 /* Skips lines that are incomplete because a process was killed. */
@@ -361,6 +366,15 @@ static bool watcher_claim(struct ss_watcher *watcher, const struct ss_watched_st
 	return false;
 }
 
+/* How long a run is quiet before it is reported for the first time. */
+static int64_t watched_patience(const struct ss_watcher *watcher,
+				const struct ss_watched_state *state)
+{
+	int64_t early_ns = EARLY_NS + EARLY_SHARE * state->looked_ns;
+
+	return early_ns < watcher->settle_ns ? early_ns : watcher->settle_ns;
+}
+
 bool ss_watcher_next(struct ss_watcher *watcher, struct ss_arrived *out, bool *waiting)
 {
 	int64_t time = ss_clock_ns();
@@ -370,19 +384,21 @@ bool ss_watcher_next(struct ss_watcher *watcher, struct ss_arrived *out, bool *w
 		const char *run = watcher->files[i].run;
 		uint32_t key = ss_strings_find(&watcher->keys, run, strlen(run));
 		const struct ss_watched_state *state = &watcher->states[key];
+		int64_t quiet_ns = time - state->since_ns;
 
 		count = count_files(watcher, i);
 		if (watcher_is_done(watcher, state))
 			continue;
 		*waiting = true;
-		if (time - state->since_ns < watcher->settle_ns || time < state->not_before ||
+		if (quiet_ns < watched_patience(watcher, state) || time < state->not_before ||
 		    !watcher_claim(watcher, state))
 			continue;
 		*out = (struct ss_arrived){ .run = run,
 					    .files = &watcher->files[i],
 					    .file_count = count,
 					    .key = key,
-					    .quiet_ns = time - state->since_ns };
+					    .quiet_ns = quiet_ns,
+					    .is_early = quiet_ns < watcher->settle_ns };
 		return true;
 	}
 	return false;
@@ -408,6 +424,15 @@ void ss_watcher_postpone(struct ss_watcher *watcher, const struct ss_arrived *ar
 
 	state->not_before = ss_clock_ns() + wait_ns;
 	(void)watcher_lock(watcher, state->signature, false);
+}
+
+void ss_watcher_wait_for_rest(struct ss_watcher *watcher, const struct ss_arrived *arrived)
+{
+	struct ss_watched_state *state = &watcher->states[arrived->key];
+
+	state->looked_ns = ss_clock_ns() - state->since_ns - arrived->quiet_ns;
+	ss_watcher_postpone(watcher, arrived,
+			    watcher->settle_ns - arrived->quiet_ns - state->looked_ns);
 }
 
 /* What is remembered of a name or a file, and cannot be taken for the signature of a run. */

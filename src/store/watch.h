@@ -4,7 +4,8 @@
  *
  * One run consists of the files of one folder whose names contain a rank ("rank3.json.gz"), or of
  * the files of sibling folders that are named after ranks ("rank_3/trace.json"). Every other trace
- * is its own run. A run is complete when none of its files has changed for some time.
+ * is its own run. A run is complete when none of its files has changed for some time; who can tell
+ * from its content that nothing is missing gets it earlier.
  *
  * A file of the output records handled runs by paths, sizes and times: after a restart nothing is
  * read again. If that file is lost, the run ids still prevent duplicates.
@@ -33,6 +34,7 @@ struct ss_watched_state {
 	int64_t since_ns;   /* when this signature was first seen */
 	uint64_t handled;   /* the signature that was handled, with or without success */
 	int64_t not_before; /* when to report the run again; 0: never */
+	int64_t looked_ns;  /* how long the last look took that came too early */
 };
 
 struct ss_watcher {
@@ -51,13 +53,14 @@ struct ss_watcher {
 	struct ss_records done; /* signatures */
 };
 
-/* A complete run. */
+/* A run that is complete, or may be. */
 struct ss_arrived {
 	const char *run; /* its folder or file */
 	const struct ss_watched_file *files;
 	uint32_t file_count;
 	uint32_t key;
 	int64_t quiet_ns; /* how long nothing has changed */
+	bool is_early;    /* not long enough: it counts only if its content says that it is whole */
 };
 
 /* The list lies in `output`; with a host that is not "" it is of that host alone. */
@@ -70,7 +73,10 @@ void ss_watcher_close(struct ss_watcher *watcher);
 SS_MUST_USE
 enum ss_status ss_watcher_scan(struct ss_watcher *watcher, struct ss_error *err);
 
-/* The next complete run that was not handled; false: none. *waiting: some runs are incomplete. */
+/*
+ * The next run that was not handled: when it is complete, and once before, soon after a change.
+ * False: none. *waiting: some runs are incomplete.
+ */
 bool ss_watcher_next(struct ss_watcher *watcher, struct ss_arrived *out, bool *waiting);
 
 /* Marks the run as handled; `is_done`: also records that in the store. */
@@ -81,6 +87,9 @@ enum ss_status ss_watcher_handled(struct ss_watcher *watcher, const struct ss_ar
 /* Reports the run again after this time, changed or not. */
 void ss_watcher_postpone(struct ss_watcher *watcher, const struct ss_arrived *arrived,
 			 int64_t wait_ns);
+
+/* A look that came too early: reports the run again when it is complete. */
+void ss_watcher_wait_for_rest(struct ss_watcher *watcher, const struct ss_arrived *arrived);
 
 /* A run that could not be added is named once, also if it is tried again after a change. */
 bool ss_watcher_is_foreign(const struct ss_watcher *watcher, const char *run);

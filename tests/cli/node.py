@@ -102,6 +102,52 @@ def check_suspects(node, blamed):
     check(traces(node) == [], traces(node))
 
 
+def follow(*words):
+    """A watcher that would wait for an hour, were it not clear that nothing is missing."""
+    return subprocess.Popen([STEPSCOPE, "watch", *map(str, words), "--settle", "3600"],
+                            env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True)  # fmt: skip
+
+
+def until(is_so, seconds=60):
+    end = time.monotonic() + seconds
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.1)
+    return is_so()
+
+
+def check_early(place):
+    """What is whole does not wait: digests of whole traces, runs with all of their ranks."""
+    node = place / "early"
+    record(node / "made/job/traces")
+    (node / "in/job/traces").mkdir(parents=True)
+    watchers = [follow(node / "in", "--digests", node / "out", "--delete-traces")]
+    until((node / "out").exists)
+    watchers.append(follow(node / "out", "--store", node / "store", "--events"))
+    *others, last = sorted((node / "made/job/traces").iterdir())
+    for path in others:
+        os.rename(path, node / "in/job/traces" / path.name)
+    data = last.read_bytes()
+    (node / "in/job/traces" / last.name).write_bytes(data[:len(data) // 2])
+    (node / "in/job/traces/config.json").write_text("{}")
+    check(until(lambda: len(digests(node)) == 3), digests(node))
+    time.sleep(3)
+    check(len(digests(node)) == 3 and not list(node.glob("store/manifest/*.csv")), "too early")
+    os.rename(last, node / "in/job/traces" / last.name)
+    check(until(lambda: list(node.glob("store/manifest/*.csv"))), "what is whole waits")
+    time.sleep(1)
+    said = []
+    for watcher in watchers:
+        watcher.send_signal(signal.SIGINT)
+        said.append(watcher.communicate(timeout=60))
+        check("could not" not in said[-1][1] and "config" not in said[-1][1], said)
+    check(len(digests(node)) == 4 and len(traces(node)) == 4, "a trace was removed early")
+    check({json.loads(line)["event"] for line in said[1][0].splitlines()} == {"finding"}, said)
+    # none of it is done again
+    out, err = run("watch", node / "out", "--store", node / "store", "--once", "--settle", "1")
+    check(not out and not err, out + err)
+
+
 def check_foreign(node):
     """JSON that is no trace is named once, also if it changes and after a restart."""
     other = node / "in/job/traces/config.json"
@@ -219,6 +265,7 @@ def main():
         blamed = check_digests(node)
         check_suspects(node, blamed)
         check_foreign(node)
+        check_early(place)
         check_two(place)
         check_alone(place / "alone")
         check_kills(place)

@@ -347,7 +347,8 @@ int cli_digest_files(const char *what, const struct arguments *arguments,
 				       .host = place->host,
 				       .resumes = true,
 				       .is_quiet = true,
-				       .is_mute = place->is_mute };
+				       .is_mute = place->is_mute,
+				       .is_early = place->is_early };
 	struct ss_memory memory;
 	bool made;
 	int code;

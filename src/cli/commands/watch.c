@@ -69,7 +69,9 @@ static enum ss_status watch_add_to_store(struct watching *watching,
 	struct store_runs *runs = &watching->runs;
 	const char **paths = calloc(arrived->file_count, sizeof(*paths));
 	const char *rule = cli_option_text(runs->arguments, "by-path");
-	bool is_late = arrived->quiet_ns >= PATIENCE * watcher->settle_ns, is_labelled = true;
+	bool is_late = arrived->quiet_ns >= PATIENCE * watcher->settle_ns ||
+		       cli_option_given(runs->arguments, "once");
+	bool is_labelled = true;
 	enum store_runs_result result = STORE_RUNS_FAILED;
 	SS_SCRATCH(scratch, &watcher->memory);
 
@@ -87,10 +89,16 @@ static enum ss_status watch_add_to_store(struct watching *watching,
 	}
 	runs->is_mute = ss_watcher_is_foreign(watcher, arrived->run);
 	result = cli_store_runs_add_all(runs, arrived->run, paths, arrived->file_count,
-					is_late || cli_option_given(runs->arguments, "once"));
+					arrived->is_early ? STORE_RUNS_SURE
+					: is_late         ? STORE_RUNS_ALL
+							  : STORE_RUNS_WHOLE);
 	free((void *)(uintptr_t)paths);
 	if (result == STORE_RUNS_STOPPED)
 		return SS_OK;
+	if (result == STORE_RUNS_NOT_WHOLE && arrived->is_early) {
+		ss_watcher_wait_for_rest(watcher, arrived);
+		return SS_OK;
+	}
 	if (result == STORE_RUNS_NOT_WHOLE) {
 		ss_watcher_postpone(watcher, arrived,
 				    PATIENCE * watcher->settle_ns - arrived->quiet_ns);
@@ -108,6 +116,10 @@ static enum ss_status watch_digest(struct watching *watching, const struct ss_ar
 	bool is_done = false;
 
 	SS_TRY(cli_node_take(&watching->node, &watching->watcher, arrived, &is_done, err));
+	if (arrived->is_early) {
+		ss_watcher_wait_for_rest(&watching->watcher, arrived);
+		return SS_OK;
+	}
 	if (is_done)
 		return ss_watcher_handled(&watching->watcher, arrived, true, err);
 	watching->is_stuck = true;

@@ -74,7 +74,8 @@ struct digest_tally {
  */
 struct digest_place {
 	const char *folder, *host;
-	bool is_mute; /* files that are no traces were named before */
+	bool is_mute;  /* files that are no traces were named before */
+	bool is_early; /* files may still be written: only whole traces get digests */
 };
 
 int cli_digest_files(const char *what, const struct arguments *arguments,

@@ -82,6 +82,7 @@ void cli_digest_make_one(struct ready *ready)
 	if (ready->opened == SS_OK && ready->status == SS_OK) {
 		ready->rank = file.rank;
 		ready->has_problem = file.problem != NULL;
+		ready->is_cut = session->job.files[0].recording.is_cut;
 		ss_text_add_string(&ready->problem, file.problem ? file.problem : "");
 		ready->trace_bytes = session->job.files[0].disk_bytes;
 		ready->status = ss_session_file_count(session) > 1
@@ -133,6 +134,9 @@ int cli_digest_write_one(struct digesting *digesting, struct ready *ready, bool 
 	const struct output_inputs own = { .paths = &ready->path->path, .path_count = 1 };
 	int code;
 
+	if (digesting->is_early && (ready->opened != SS_OK || ready->status != SS_OK ||
+				    ready->has_problem || ready->is_cut))
+		return EXIT_FINE;
 	if (digesting->is_mute && (ready->opened != SS_OK || ready->status != SS_OK))
 		return EXIT_FAILED;
 	if (ready->opened != SS_OK)

@@ -27,7 +27,8 @@ struct digesting {
 	struct digest_tally tally;
 	const char *host; /* begins the names of digests that lack it; NULL: no name needs it */
 	bool resumes, forces, is_quiet;
-	bool is_mute; /* what fails was named before */
+	bool is_mute;  /* what fails was named before */
+	bool is_early; /* what is not whole is left for later */
 };
 
 /*
@@ -44,7 +45,7 @@ struct ready {
 	enum ss_status opened, status;
 	struct ss_error err;
 	int64_t rank;
-	bool has_problem;
+	bool has_problem, is_cut;
 	uint64_t trace_bytes;
 	struct ss_text problem, digest;
 };

@@ -358,15 +358,19 @@ enum ss_status cli_node_take(struct watch_node *node, struct ss_watcher *watcher
 	own = node_arguments(node, paths, arrived->file_count);
 	status = node_make_folder(watcher, arrived->run, folder, err);
 	if (status == SS_OK) {
-		const struct digest_place place = { folder, node->host,
-						    ss_watcher_is_foreign(watcher, arrived->run) };
+		const struct digest_place place = {
+			.folder = folder,
+			.host = node->host,
+			.is_mute = ss_watcher_is_foreign(watcher, arrived->run),
+			.is_early = arrived->is_early,
+		};
 		int code = cli_digest_files(node->what, &own, node->redactor, &place, &tally);
 
 		*is_done = tally.handled == tally.inputs && !stop_asked();
-		if (*is_done && code != EXIT_FINE)
+		if (*is_done && code != EXIT_FINE && !arrived->is_early)
 			status = ss_watcher_tell_foreign(watcher, arrived->run, err);
 	}
-	if (*is_done && cli_option_given(node->arguments, "delete-traces") &&
+	if (*is_done && !arrived->is_early && cli_option_given(node->arguments, "delete-traces") &&
 	    node_has_new(watcher, arrived)) {
 		struct ss_error why = { 0 };
 

@@ -26,7 +26,8 @@ enum ss_status cli_node_begin(const char *what, const struct arguments *argument
 /*
  * Writes digests of the traces that have none. With --delete-traces it then removes those traces
  * whose digest is written, but for the ranks that the verdict of this node names and one more.
- * *is_done: all files were handled; if not, the disk is full or a signal came.
+ * *is_done: all files were handled; if not, the disk is full or a signal came. While files may
+ * still arrive (`is_early`) whole traces get digests, and nothing is removed.
  */
 enum ss_status cli_node_take(struct watch_node *node, struct ss_watcher *watcher,
 			     const struct ss_arrived *arrived, bool *is_done, struct ss_error *err);

@@ -347,13 +347,25 @@ int cli_store_runs_add(struct store_runs *runs, const char *path)
 	return status == SS_OK ? EXIT_FINE : show_fail(runs->what, &err);
 }
 
+/* Whether to add the run that was chosen; *has_rest: some files may be of none yet. */
+static bool store_runs_takes(const struct ss_job *job, enum store_runs_taken taken, bool *has_rest)
+{
+	const struct ss_job_run *run = job->run_count ? &job->runs[job->chosen_run] : NULL;
+
+	for (uint32_t i = 0; taken == STORE_RUNS_SURE && i < job->file_count; i++)
+		*has_rest |= job->files[i].subject.problem != NULL;
+	if (taken == STORE_RUNS_SURE)
+		return run && run->is_complete && run->world_size > 0;
+	return taken == STORE_RUNS_ALL || !run || run->is_complete;
+}
+
 /*
  * Adds one of the runs that the files contain; *count is the number of these runs. A run that is
  * not complete yet is SS_ERR_MISSING without a sentence: nothing is wrong, it comes later.
  */
 static enum ss_status store_runs_add_run(struct store_runs *runs, const char *name,
-					 struct ss_open_options *open, bool takes_partial,
-					 uint32_t *count, struct ss_error *err)
+					 struct ss_open_options *open, enum store_runs_taken taken,
+					 uint32_t *count, bool *has_rest, struct ss_error *err)
 {
 	struct ss_session *session = NULL;
 	enum ss_status status = show_load(runs->arguments, open, &session, err);
@@ -362,7 +374,7 @@ static enum ss_status store_runs_add_run(struct store_runs *runs, const char *na
 		const struct ss_job *job = &session->job;
 
 		*count = job->run_count;
-		if (!takes_partial && job->run_count && !job->runs[job->chosen_run].is_complete) {
+		if (!store_runs_takes(job, taken, has_rest)) {
 			ss_session_close(session);
 			return SS_ERR_MISSING;
 		}
@@ -380,19 +392,21 @@ static enum ss_status store_runs_add_run(struct store_runs *runs, const char *na
 
 enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const char *name,
 					      const char *const *paths, size_t path_count,
-					      bool takes_partial)
+					      enum store_runs_taken taken)
 {
 	struct ss_open_options open = store_runs_loading(runs, paths, path_count);
 	struct ss_error err = { 0 };
 	enum ss_status status = SS_OK;
 	uint32_t count = 1, added = 0, partial = 0;
+	bool has_rest = false;
 
+	runs->is_mute |= taken == STORE_RUNS_SURE;
 	while (status == SS_OK && added < count && !stop_asked()) {
 		char number[16];
 
 		snprintf(number, sizeof(number), "%u", added + 1);
 		open.run = number;
-		status = store_runs_add_run(runs, name, &open, takes_partial, &count, &err);
+		status = store_runs_add_run(runs, name, &open, taken, &count, &has_rest, &err);
 		/* a recording that still arrives does not hold up the others of its folder */
 		if (status == SS_ERR_MISSING && err.code == SS_OK) {
 			status = SS_OK;
@@ -403,9 +417,11 @@ enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const cha
 	}
 	/* a signal after the last run has not stopped anything */
 	if (added == count)
-		return partial ? STORE_RUNS_NOT_WHOLE : STORE_RUNS_ADDED;
+		return partial || has_rest ? STORE_RUNS_NOT_WHOLE : STORE_RUNS_ADDED;
 	if (stop_asked())
 		return STORE_RUNS_STOPPED;
+	if (taken == STORE_RUNS_SURE)
+		return STORE_RUNS_NOT_WHOLE;
 	if (!runs->is_mute)
 		(void)show_fail(runs->what, &err);
 	return STORE_RUNS_FAILED;

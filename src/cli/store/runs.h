@@ -54,13 +54,20 @@ enum store_runs_result {
 	STORE_RUNS_STOPPED,   /* by a signal */
 };
 
+/* Which runs are added; the others come later. */
+enum store_runs_taken {
+	STORE_RUNS_SURE, /* their files say how many ranks there are, and all can be read */
+	STORE_RUNS_WHOLE,
+	STORE_RUNS_ALL, /* also with missing ranks and truncated files */
+};
+
 /*
- * The same for all runs that the files contain; `name` is shown and becomes their source. Adds runs
- * with missing ranks only with `takes_partial`.
+ * The same for all runs that the files contain; `name` is shown and becomes their source. Of files
+ * that may not be whole yet (STORE_RUNS_SURE) nothing fails and no error is printed.
  */
 enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const char *name,
 					      const char *const *paths, size_t path_count,
-					      bool takes_partial);
+					      enum store_runs_taken taken);
 
 /* Adds the live numbers of a folder that the store does not have, if there are some. */
 int cli_store_runs_add_lives(struct store_runs *runs, const char *folder);
