@@ -5,9 +5,11 @@ A server that starts goes on: after a single fault it gives the answers that it 
 request that the fault meets gets its answer, or a status with a sentence, or (where there is no
 memory for a connection) none. A server that cannot start says why and ends.
 """
+import errno
 import gzip
 import http.client
 import json
+import os
 import re
 import select
 import signal
@@ -129,7 +131,9 @@ def judge_start(server, fault):
     if server.is_hung or result.code == "hang":
         return result, (None, "hang at the start")
     # a thread needs memory, too, and the C library does not say that it was that
-    words = [fault.words()] + ["cannot start a thread"] * (fault.family == "memory")
+    words = [fault.words()]
+    if fault.family == "memory":
+        words += ["cannot start a thread", os.strerror(errno.EAGAIN)]
     if result.code in (0, 1) and lines and lines[-1].startswith("stepscope serve: ") and \
             any(word in result.err for word in words):
         return result, (judge.FAILED, None)
