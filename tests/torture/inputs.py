@@ -152,7 +152,7 @@ def commands(stepscope):
     return re.findall(r"^  ([a-z][a-z-]*)  +\S", text, re.MULTILINE)
 
 
-OLD = "out/old"  # what is there before a run that replaces it
+OLD = "out/old.json"  # what is there before a run that replaces it
 
 # Commands that are not called with one path; each list is one way to call it.
 SPECIAL = {
