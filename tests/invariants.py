@@ -13,7 +13,7 @@ itself (invariants_raw.py) and of the width of text are looked at for every file
 and for the first rank of each job (sums from the file up to 300 kB packed, text of all groups up to
 500 kB); the other ranks have every third of the rules between views, each rank others, and of the
 tables those that these look at. Small files without devices, operators, steps, shapes, stacks or
-anything go through all of it, too. STEPSCOPE_QUICK=1 takes a 24th of the traces, others each
+anything go through all of it, too. STEPSCOPE_QUICK=1 takes a 48th of the traces, others each
 day.
 """
 import concurrent.futures
@@ -289,7 +289,7 @@ def main():
         sys.exit(__doc__)
     stepscope, folder = sys.argv[1:]
     with tempfile.TemporaryDirectory() as scratch:
-        paths = chosen.share(traces_in(folder) or simulated(stepscope, scratch), 24)
+        paths = chosen.share(traces_in(folder) or simulated(stepscope, scratch), 48)
         jobs = [*jobs_of(paths),
                 *((path, True, 0) for path in invariants_raw.poor_files(stepscope, scratch))]
         sys.exit(0 if check_all(stepscope, offers_of(stepscope), jobs) else 1)

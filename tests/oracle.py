@@ -133,7 +133,7 @@ def main():
     problems = readme_problems(oracles)
     print(*problems, sep="\n")
     checked, failed = len(problems), len(problems)
-    for oracle_path in share(sorted(oracles.glob("*.json")), 2):
+    for oracle_path in share(sorted(oracles.glob("*.json")), 4):
         oracle = json.loads(oracle_path.read_text())
         for path, part in trace_files(oracle_path, oracle, traces):
             try:

@@ -297,7 +297,7 @@ def main():
         for path in [*roots, *sorted(root.glob("docs/**/*.md"))]:
             commands |= checker.page(path)
         checker.run_torch()
-        for command in chosen.share(sorted(commands), 2):
+        for command in chosen.share(sorted(commands), 3):
             checker.command(str(commands[command]), command, is_form=True)
     print(*checker.wrong, sep="\n", end="\n" if checker.wrong else "")
     for why, count in sorted(checker.skipped.items()):

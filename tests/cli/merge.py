@@ -18,6 +18,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+import chosen
+
 FINE, FAILED, USAGE = 0, 1, 2
 STEPSCOPE = sys.argv[1]
 TRACES = pathlib.Path(sys.argv[2])
@@ -339,7 +343,7 @@ def main():
         check_job(simulated, folder / "out")
         check_again(simulated)
         check_packs(simulated)
-        jobs = [TRACES / job for job in JOBS if (TRACES / job).is_dir()]
+        jobs = chosen.share(TRACES / job for job in JOBS if (TRACES / job).is_dir())
         for job in jobs:
             check_job(job, folder / "out")
         print(f"merge: {len(jobs)} real jobs of {len(JOBS)}")

@@ -16,6 +16,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from chosen import share
+
 STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())
 WIDEST, EVIDENCE_MAX, COMMANDS_MIN, COMMANDS_MAX = 80, 3, 2, 4
 LINES_MAX, FINDINGS_USUAL = 53, 4
@@ -214,7 +218,7 @@ def main():
         check_quoting(made)
         check_cut(made)
         traces = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
-        paths = list(inputs(traces)) if traces and traces.is_dir() else []
+        paths = share(inputs(traces), 3) if traces and traces.is_dir() else []
         if not paths:
             print("no sample traces: only simulated jobs are read")
         with concurrent.futures.ThreadPoolExecutor(2) as pool:

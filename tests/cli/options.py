@@ -180,7 +180,7 @@ def main():
         checks = [(check_pair, command, option) for command in tree.commands
                   for option in tree.all]
         checks += [(check_parameter, view, option) for view in tree.views for option in FIELDS]
-        checks = chosen.share(checks)
+        checks = chosen.share(checks, 2)
 
         def attempt(check):
             try:

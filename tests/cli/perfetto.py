@@ -22,6 +22,10 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+import chosen
+
 STEPSCOPE, TRACES, DUCKDB = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
 FILES = int(sys.argv[4]) if len(sys.argv) > 4 else 6
 PROTO = pathlib.Path(__file__).resolve().parent / "perfetto.proto"
@@ -332,7 +336,7 @@ def main():
                         for path in TRACES.rglob(pattern) if path.stat().st_size < BYTES_MAX and
                         path.name.count("expected") == 0), key=lambda path: path.stat().st_size)
         done, totals = 0, collections.Counter()
-        for path in files[::max(1, len(files) // FILES)] if FILES else []:
+        for path in chosen.share(files[::max(1, len(files) // FILES)] if FILES else []):
             if subprocess.run([STEPSCOPE, "steps", path], capture_output=True,
                               check=False).returncode:
                 continue

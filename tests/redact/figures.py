@@ -4,7 +4,7 @@
 
 Usage: figures.py STEPSCOPE TRACES [PART OF A PATH]. Copies traces, jobs and snapshots with
 `redact` and compares every view, the verdict and the views of memory before and after: the rows
-as they are but for their texts, in any order. STEPSCOPE_QUICK=1 takes a 24th of the inputs.
+as they are but for their texts, in any order. STEPSCOPE_QUICK=1 takes a 48th of the inputs.
 """
 import collections
 import json
@@ -114,7 +114,7 @@ def take_turns(found):
     found = sorted(set(found))
     if WANTED is not None:
         return [path for path in found if WANTED in str(path)]
-    return share(found, 24)
+    return share(found, 48)
 
 
 def copy_of(path, work):

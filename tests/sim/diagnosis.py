@@ -5,7 +5,7 @@
 Usage: diagnosis.py STEPSCOPE [PRESET...]. A job with one cause has it as its first finding, one
 with several has all of them; the step that fixes would give is near the truth; healthy jobs have
 no warning. Presets whose rule the program does not have are skipped with a message.
-STEPSCOPE_QUICK=1 takes an eighth of the presets. bench/diagnosis prints the same
+STEPSCOPE_QUICK=1 takes a twelfth of the presets. bench/diagnosis prints the same
 figures as a table.
 """
 import statistics
@@ -53,7 +53,7 @@ def main():
     if sys.argv[2:]:
         presets = [name for name in presets if name in sys.argv[2:]]
     else:
-        presets = share(presets, 8)
+        presets = share(presets, 12)
     failed, errors = 0, []
     for preset in presets:
         verdict = truth.Verdict(stepscope, preset, (), known)

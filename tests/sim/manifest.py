@@ -4,7 +4,7 @@
 
 Usage: manifest.py STEPSCOPE [PRESET...]. tests/sim/manifest.json holds for each preset its job, its
 seed, what is planted and what that costs, and a hash of all of its files: other compilers, machines
-and numbers of threads must give the same. STEPSCOPE_QUICK=1 takes a sixth of the presets.
+and numbers of threads must give the same. STEPSCOPE_QUICK=1 takes a twelfth of the presets.
 UPDATE_MANIFEST=1 rewrites it (and tools/docs.py the pages); read the diff.
 """
 import hashlib
@@ -87,7 +87,7 @@ def main():
     if sys.argv[2:]:
         presets = [preset for preset in presets if preset["preset"] in sys.argv[2:]]
     else:
-        presets = share(presets, 6)
+        presets = share(presets, 12)
     for number, preset in enumerate(presets):
         found = simulated(stepscope, preset, 1 + number % 3)
         problem = first_difference(found, wanted.get(preset["preset"], {}))
