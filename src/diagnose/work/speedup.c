@@ -99,16 +99,39 @@ static const struct ss_device *speedup_device(const struct ss_rule_context *cont
 	return info->device_count ? &info->devices[0] : NULL;
 }
 
+/*
+ * The generation that a file without the GPU's name shows: libraries name kernels after the oldest
+ * one that runs them. 0: unknown.
+ */
+static int32_t speedup_generation(const struct ss_trace *trace)
+{
+	static const struct {
+		const char *start;
+		int32_t major;
+	} families[] = { { "volta_", 7 }, { "turing_", 7 }, { "ampere_", 8 },
+			 { "sm80_", 8 },  { "sm90_", 9 },   { "sm100_", 10 } };
+	int32_t major = 0;
+
+	for (uint32_t i = 0; i < trace->names.count; i++)
+		for (size_t k = 0; k < SS_COUNT(families); k++)
+			if (families[k].major > major &&
+			    strncmp(ss_strings_text(&trace->names, i), families[k].start,
+				    strlen(families[k].start)) == 0)
+				major = families[k].major;
+	return major;
+}
+
 /* NVIDIA has tensor cores since 7.0, bf16 and TF32 since 8.0; AMD matrix cores since gfx908. */
 static void speedup_find_cores(struct ss_speedup *speedup, const struct ss_device *device,
 			       const char *name)
 {
+	int32_t major = device ? device->compute_major : 0;
 	bool is_amd;
 
 	if (!device && !*name)
-		return;
+		major = speedup_generation(speedup->trace);
 	/* without a device the name is that of AMD's instruction set */
-	is_amd = !device || device->warp_size == 64;
+	is_amd = device ? device->warp_size == 64 : *name != '\0';
 	speedup->peaks = ss_peaks_find(name);
 	/* the number does not tell gfx908 from its predecessors: the table must know it */
 	speedup->has_cores = speedup->peaks != NULL;
@@ -118,8 +141,8 @@ static void speedup_find_cores(struct ss_speedup *speedup, const struct ss_devic
 		speedup->has_bf16 = speedup->has_cores;
 		return;
 	}
-	speedup->has_cores = device->compute_major >= 7;
-	speedup->has_bf16 = speedup->has_tf32 = device->compute_major >= 8;
+	speedup->has_cores = major >= 7;
+	speedup->has_bf16 = speedup->has_tf32 = major >= 8;
 }
 
 enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_rule_context *context,

@@ -15,6 +15,7 @@
 	"{\"deviceProperties\":[{\"id\":0,\"name\":\"" name "\",\"computeMajor\":" major \
 	",\"computeMinor\":" minor ",\"warpSize\":" warp                                 \
 	"}],\"traceEvents\":[" EVENT("user_annotation", "ProfilerStep#1", "1", "0", "20", "")
+#define UNNAMED "{\"traceEvents\":[" EVENT("user_annotation", "ProfilerStep#1", "1", "0", "20", "")
 #define A100 DEVICE("NVIDIA A100-SXM4-80GB", "8", "0", "32")
 #define END "{\"ph\":\"M\",\"name\":\"end\"}]}"
 
@@ -111,10 +112,15 @@ static const struct rule_case cases[] = {
 	  DEVICE("Tesla P100-SXM2-16GB", "6", "0", "32") MM("float")
 		  KERNEL("maxwell_sgemm_128x64_tn") END,
 	  "" },
-	{ "the device is not recorded",
-	  "{\"traceEvents\":[" EVENT("user_annotation", "ProfilerStep#1", "1", "0", "20", "")
-		  MM("float") KERNEL(SGEMM) END,
-	  "" },
+	{ "the device is not recorded, but its kernels are for tensor cores or newer",
+	  UNNAMED MM("float") KERNEL(SGEMM) END,
+	  "warning 300.0 low\naten::mm computes in FP32: 0.40 ms per step (once)" },
+	{ "the same without sizes", UNNAMED KERNEL("volta_scudnn_128x64_relu_interior_nn_v1") END,
+	  "warning 300.0 low\n"
+	  "volta_scudnn_128x64_relu_interior_nn_v1 computes in FP32: 0.40 ms per step (once)" },
+	{ "the device is not recorded, and its kernels run on older ones, too",
+	  UNNAMED MM("float") KERNEL("maxwell_sgemm_128x64_tn") END, "" },
+	{ "the device is not recorded, and kernels are AMD's", UNNAMED KERNEL(TILE) END, "" },
 	{ "no kernel is shorter than 5 us",
 	  A100 MM("float") KERNEL_AT(SGEMM, "1", "2", "10", "5") END, "silent" },
 	{ "other kernels",
