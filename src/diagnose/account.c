@@ -418,6 +418,19 @@ struct ss_account ss_account_close(int64_t step_ns, int64_t fixed_ns, int64_t le
 
 /* --- what is left ---------------------------------------------------------------------- */
 
+/* Whether another finding says why the others wait for this rank, and may save all of that. */
+static bool rest_wait_is_named(const struct ss_diagnosis *diagnosis, uint32_t rank, int64_t wait_ns)
+{
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
+		const struct ss_finding *finding = diagnosis->findings[i];
+
+		if (finding->rank == rank && ss_finding_has_cost(finding) &&
+		    finding->high_ns >= wait_ns)
+			return true;
+	}
+	return false;
+}
+
 /* Reports whom ranks wait for, if that is a third of the unexplained time; false: no memory. */
 static bool rest_report_late_rank(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
 				  const struct ss_account_late *late)
@@ -428,7 +441,12 @@ static bool rest_report_late_rank(struct ss_diagnosis *diagnosis, struct ss_find
 
 	if (late->rank == SS_NO_ROW || 3 * account->peers_ns < account->unexplained_ns)
 		return true;
-	if (2 * account->peers_ns > account->unexplained_ns) {
+	if (rest_wait_is_named(diagnosis, late->rank, account->peers_ns)) {
+		rest->is_repeat = true;
+		rest->title = "Ranks still wait for the rank above in the replay";
+		rest->fix = "# the same cause: the fix above may remove this as well";
+		rest->reason = "the replay cannot tell how much of it goes with that fix";
+	} else if (2 * account->peers_ns > account->unexplained_ns) {
 		rest->title = "Ranks wait for each other in collectives, and no rule explains why";
 		rest->fix = "# who comes last to which collective, and what that rank did before:\n"
 			    "# the views stragglers and ranks, and the timeline in the viewer";
@@ -458,6 +476,7 @@ bool ss_diagnosis_add_rest(struct ss_diagnosis *diagnosis, const struct ss_accou
 	if (!rest || diagnosis->is_what_if || !ss_account_is_open(&diagnosis->account))
 		return true;
 	rest->has_no_cost = true;
+	rest->is_repeat = false;
 	if (diagnosis->is_blind && !diagnosis->on_device)
 		rest->title = "The GPU was not recorded";
 	diagnosis->findings[diagnosis->finding_count++] = rest;

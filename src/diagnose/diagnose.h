@@ -109,7 +109,8 @@ struct ss_diagnosis {
 	struct ss_spread spread;   /* of the steps */
 	struct ss_gpu_use gpu;     /* in the steps */
 	struct ss_mfu mfu;         /* of the steps */
-	struct ss_doubts doubts;   /* what the files lack */
+	struct ss_kernel_time kernels;
+	struct ss_doubts doubts; /* what the files lack */
 	bool is_blind; /* they lack what the GPU did, or who launched it: no bottleneck is known */
 	const struct ss_job_run *recorded_runs; /* that the files are of; lent */
 	uint32_t run_count, chosen_run;

@@ -6,6 +6,7 @@
 #ifndef SS_DIAGNOSE_RECORDED_STEPS_H
 #define SS_DIAGNOSE_RECORDED_STEPS_H
 
+#include "analyze/kernel/category.h"
 #include "load/job.h"
 
 /*
@@ -34,6 +35,11 @@ struct ss_mfu {
 	double mfu, hfu;
 	double known;        /* kernel time of operators whose FLOPs are known, of all kernels */
 	const char *unknown; /* why it is; NULL */
+};
+
+/* Kernel time in the steps of all ranks, by what kernels do: shares of it; all 0: there is none. */
+struct ss_kernel_time {
+	double share[SS_KERNEL_CATEGORIES];
 };
 
 /*

@@ -168,7 +168,7 @@ void ss_rule_set_fix(struct ss_rule_context *context, const char *fix);
 void ss_rule_set_shares(struct ss_rule_context *context, double warn_share, double silent_share);
 
 /* A number of this rank that `judge` needs; calls with the same slot add up. */
-#define SS_RULE_FIGURES 8
+#define SS_RULE_FIGURES 24
 void ss_rule_add_figure(struct ss_rule_context *context, uint32_t slot, double value);
 
 /* --- all ranks ----------------------------------------------------------------------- */
@@ -203,18 +203,20 @@ struct ss_finding {
 	double warn_share, silent_share; /* instead of the rule's; 0: the rule's */
 	int64_t bytes;                   /* from a snapshot: ss_rule.bytes_are; -1: unknown */
 	bool is_warning;
-	bool has_memory;                  /* a snapshot shows it: reported whatever it costs */
-	bool memory_warns;                /* and makes it a warning */
-	bool is_of_snapshots;             /* no trace shows it */
-	bool comes_first;                 /* of findings without time: it ended the job */
-	bool is_other_run;                /* the snapshot is not of the run of the traces */
-	bool is_joint;                    /* several ranks cause it: `ranks`, not `rank` */
-	bool is_timeless;                 /* about memory or the recording: no time is claimed */
-	bool is_rest;                     /* time that no other rule claims: account.h */
-	bool has_no_cost;                 /* the saving is unknown: information only */
-	bool is_start_up;                 /* no part of a steady step: its evidence counts */
-	int64_t more_ns;                  /* what it may save beyond its claims: for high_ns */
-	int64_t alone_ns;                 /* what its fix would save without the others */
+	bool has_memory;      /* a snapshot shows it: reported whatever it costs */
+	bool memory_warns;    /* and makes it a warning */
+	bool is_of_snapshots; /* no trace shows it */
+	bool comes_first;     /* of findings without time: it ended the job */
+	bool is_other_run;    /* the snapshot is not of the run of the traces */
+	bool is_joint;        /* several ranks cause it: `ranks`, not `rank` */
+	bool is_timeless;     /* about memory or the recording: no time is claimed */
+	bool is_rest;         /* time that no other rule claims: account.h */
+	bool is_early;    /* of the rest: probably the GPU does what was launched before the file */
+	bool is_repeat;   /* of the rest: another finding names its cause */
+	bool has_no_cost; /* the saving is unknown: information only */
+	bool is_start_up; /* no part of a steady step: its evidence counts */
+	int64_t more_ns;  /* what it may save beyond its claims: for high_ns */
+	int64_t alone_ns; /* what its fix would save without the others */
 	int64_t cost_ns, low_ns, high_ns; /* of the mean step, with the fixes before it in place */
 	struct ss_evidence *evidence;     /* the heaviest first */
 	uint32_t evidence_count, evidence_capacity;

@@ -26,7 +26,7 @@ LINES_MAX, FINDINGS_USUAL = 53, 4
 PRESETS = ("small1-healthy", "small1-profiler-overhead", "gpu1-sync-print-mild",
            "ddp8-straggler-host")
 
-GPU = re.compile(r"^The GPUs? (is|are) busy (less than )?\d+(\.\d)? % of the step\b"
+GPU = re.compile(r"^The GPUs? (is|are) busy (less than |at least )?\d+(\.\d)? % of the step\b"
                  r"|^GPU use is unknown: |^No GPU in this trace: ", re.M)
 TITLE = re.compile(r"^ *(\d+|-)  \S")
 CONFIDENCE = re.compile(r"^     (high|medium|low) confidence(: |$)")

@@ -161,13 +161,30 @@ def fits(verdict, file):
                 yield rule, f"torch.compile for a compiled model: {line!r}"
 
 
+def answers(verdict):
+    """One answer to one question."""
+    rest = [f for f in verdict["findings"] if f["rule"] == "unexplained-time"]
+    for row in (row for finding in rest for row in finding["evidence"]):
+        late = re.match(r".* of it for rank (\d+), the last to reach", row["text"])
+        named = late and [f["rule"] for f in verdict["findings"] if f["rank"] == int(late[1])
+                          and (f["cost_high_ns"] or 0) >= row["weight_ns"]]
+        if named and "no rule explains" in rest[0]["title"]:
+            yield "unexplained-time", f"{rest[0]['title']!r}, but {named[0]} names the rank"
+    idle = verdict["gpu"] and "busy at least" not in verdict["gpu_text"]
+    if idle and any("before" in f["title"] for f in rest):
+        yield "header", f"{verdict['gpu_text']!r}, but {rest[0]['title']!r}"
+    kernels = verdict["gpu"] and verdict["gpu"]["kernels"]
+    if kernels and abs(sum(kind["percent"] for kind in kernels) - 100) > 0.01:
+        yield "header", f"kinds of kernels do not sum to 100 %: {kernels}"
+
+
 def problems(stepscope, path):
     words = [stepscope, "diagnose", "--format", "json", "--progress", "none", path]
     out = subprocess.run(words, capture_output=True, text=True, check=False)
     if out.returncode:
         return [("command", f"exit code {out.returncode}: {out.stderr.strip()}")]
     verdict, file = json.loads(out.stdout), File(path)
-    return [*figures(verdict), *sentences(verdict, file), *fits(verdict, file)]
+    return [*figures(verdict), *sentences(verdict, file), *fits(verdict, file), *answers(verdict)]
 
 
 def main():

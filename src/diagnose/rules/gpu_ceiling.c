@@ -2,7 +2,7 @@
 /*
  * gpu_ceiling.c - rule: what no other rule claims of the device's work, at the rates that are
  * reached. It is not reported as a finding: the step with it is how fast the job could become.
- * Beside it the rule notes MFU.
+ * Beside it the rule notes MFU, and what kernels do.
  */
 #include "diagnose/diagnose.h"
 #include "diagnose/work/slow_work.h"
@@ -31,6 +31,7 @@ static enum ss_status gpu_ceiling_judge(struct ss_judgement *judgement, struct s
 {
 	(void)err;
 	judgement->diagnosis->mfu = ss_utilization_sum(judgement);
+	judgement->diagnosis->kernels = ss_utilization_sum_kernels(judgement);
 	(void)ss_judgement_take_all(judgement);
 	return SS_OK;
 }

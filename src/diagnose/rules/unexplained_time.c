@@ -386,6 +386,9 @@ static enum ss_status unexplained_time_look(struct ss_rule_context *context, str
 
 /* --- all ranks ------------------------------------------------------------------------ */
 
+static const char early_title[] =
+	"The first recorded work waits, probably for what was launched before";
+
 static const char *rest_title(const double *sums, bool on_device)
 {
 	if (sums[BLIND] > 0)
@@ -397,7 +400,7 @@ static const char *rest_title(const double *sums, bool on_device)
 	if (2 * sums[QUEUED_NS] >= sums[REST_NS])
 		return "The GPU is idle although work is queued";
 	if (2 * sums[EARLY_NS] >= sums[REST_NS])
-		return "The first recorded work waits, probably for what was launched before";
+		return early_title;
 	if (2 * sums[LOADING_SUM_NS] >= sums[REST_NS])
 		return "The GPU is idle while kernels are loaded for the first time";
 	if (2 * sums[CALLS_NS] >= sums[REST_NS])
@@ -438,6 +441,7 @@ static enum ss_status unexplained_time_judge(struct ss_judgement *judgement, str
 	if (!finding)
 		return SS_OK;
 	finding->is_rest = true;
+	finding->is_early = rest_title(sums, on_device) == early_title;
 	finding->confidence = SS_CONFIDENCE_LOW;
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
 		if (ss_judgement_figure(judgement, i, REST_NS) > 0)

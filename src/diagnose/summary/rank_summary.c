@@ -161,10 +161,10 @@ static const struct ss_field_layout layout = {
 	.list_count = SS_COUNT(lists),
 };
 
-/* A different number if the declaration, or the list of rules, changes. */
+/* A different number if the declaration, the list of rules or what a rule may keep changes. */
 static uint64_t summary_layout(void)
 {
-	uint64_t hash = ss_fields_hash(SS_HASH_SEED, &layout);
+	uint64_t hash = ss_hash_mix(ss_fields_hash(SS_HASH_SEED, &layout), SS_RULE_FIGURES);
 
 	/* parts are numbered as the rules are */
 	for (uint32_t i = 0; i < ss_rule_count; i++)

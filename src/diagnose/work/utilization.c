@@ -7,8 +7,9 @@
 #include "analyze/work/flops.h"
 #include "analyze/work/reach.h"
 
-/* Figures: FLOPs of the model, all, what devices could do; time of kernels; why not. */
-enum { MODEL_FLOPS, ALL_FLOPS, POSSIBLE_FLOPS, KNOWN_NS, KERNELS_NS, REASON };
+/* Figures: FLOPs of the model, all, what devices could do; time of kernels; why not; by kind. */
+enum { MODEL_FLOPS, ALL_FLOPS, POSSIBLE_FLOPS, KNOWN_NS, KERNELS_NS, REASON, KINDS };
+static_assert(KINDS + SS_KERNEL_CATEGORIES <= SS_RULE_FIGURES, "a figure for each kind");
 
 enum { KNOWN = 0, NO_SIZES, NO_NAME, NO_PEAKS, NO_FLOPS };
 
@@ -31,27 +32,43 @@ static bool utilization_knows(const struct ss_rule_context *context, const struc
 	return kind > SS_WORK_COMM && kind < SS_WORK_MATMUL;
 }
 
-static void utilization_note_known(struct ss_rule_context *context, const struct ss_flops *flops,
-				   int64_t known_ns, double possible)
+/* Notes the time of kernels in the steps, by what they do. */
+static void utilization_note_kinds(struct ss_rule_context *context,
+				   const struct ss_kernel_name *names)
 {
 	const struct ss_graph *graph = context->graph;
 	struct ss_task_range kernels = graph->of_kind[SS_TASK_KERNEL];
-	int64_t kernels_ns = 0;
+	int64_t sums_ns[SS_KERNEL_CATEGORIES] = { 0 };
 
-	for (uint32_t i = kernels.from; i < kernels.to; i++)
-		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
-			ss_ns_add(&kernels_ns, graph->tasks[i].own_ns);
+	for (uint32_t i = kernels.from; i < kernels.to; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (task->kind == SS_TASK_KERNEL && task->step != SS_NO_STEP)
+			ss_ns_add(&sums_ns[names[context->trace->slices.name[task->row]].category],
+				  task->own_ns);
+	}
+	for (uint32_t i = 0; i < SS_KERNEL_CATEGORIES; i++) {
+		if (sums_ns[i] <= 0)
+			continue;
+		ss_rule_add_figure(context, KERNELS_NS, (double)sums_ns[i]);
+		ss_rule_add_figure(context, KINDS + i, (double)sums_ns[i]);
+	}
+}
+
+static void utilization_note_known(struct ss_rule_context *context, const struct ss_flops *flops,
+				   int64_t known_ns, double possible)
+{
 	ss_rule_add_figure(context, MODEL_FLOPS, flops->all - flops->again);
 	ss_rule_add_figure(context, ALL_FLOPS, flops->all);
 	ss_rule_add_figure(context, POSSIBLE_FLOPS, possible);
 	ss_rule_add_figure(context, KNOWN_NS, (double)known_ns);
-	ss_rule_add_figure(context, KERNELS_NS, (double)kernels_ns);
 }
 
 enum ss_status ss_utilization_note(struct ss_rule_context *context, struct ss_error *err)
 {
 	const struct ss_trace *trace = context->trace;
 	const struct ss_phases *phases;
+	const struct ss_kernel_name *names;
 	const struct ss_works *works;
 	struct ss_flops flops = { 0 };
 	int64_t known_ns = 0, steps_ns = 0;
@@ -61,6 +78,8 @@ enum ss_status ss_utilization_note(struct ss_rule_context *context, struct ss_er
 
 	SS_TRY(ss_facts_works(context->subject->facts, &works, err));
 	SS_TRY(ss_facts_phases(context->subject->facts, &phases, err));
+	SS_TRY(ss_facts_kernel_names(context->subject->facts, &names, err));
+	utilization_note_kinds(context, names);
 	for (uint32_t i = 0; i < works->worker_count; i++) {
 		const struct ss_worker *worker = &works->workers[i];
 		const struct ss_work *work = ss_works_item(works, worker);
@@ -107,5 +126,20 @@ struct ss_mfu ss_utilization_sum(const struct ss_judgement *judgement)
 	} else if (reason > KNOWN && reason <= NO_FLOPS) {
 		out.unknown = reasons[(int)reason];
 	}
+	return out;
+}
+
+struct ss_kernel_time ss_utilization_sum_kernels(const struct ss_judgement *judgement)
+{
+	struct ss_kernel_time out = { 0 };
+	double all_ns = 0;
+
+	for (uint32_t i = 0; i < judgement->rank_count; i++) {
+		all_ns += ss_judgement_figure(judgement, i, KERNELS_NS);
+		for (uint32_t k = 0; k < SS_KERNEL_CATEGORIES; k++)
+			out.share[k] += ss_judgement_figure(judgement, i, KINDS + k);
+	}
+	for (uint32_t k = 0; all_ns > 0 && k < SS_KERNEL_CATEGORIES; k++)
+		out.share[k] /= all_ns;
 	return out;
 }

@@ -212,6 +212,12 @@ static const struct ss_json_member finding[] = {
 
 #define PERCENT(name, about) MEMBER(name, NUMBER, 0, about)
 
+static const struct ss_json_member kernel_kind[] = {
+	TEXT("kind", "what kernels do, as in the view kernels"),
+	PERCENT("percent", "their time, of all kernel time in the steps"),
+	END,
+};
+
 static const struct ss_json_member gpu[] = {
 	PERCENT("busy_percent", "time in which GPUs work, of their steps: mean over ranks"),
 	PERCENT("compute_percent", "time in which they compute"),
@@ -226,6 +232,7 @@ static const struct ss_json_member gpu[] = {
 	NUMBER_OR_NULL("flops_known_percent",
 		       "kernel time of operators whose FLOPs are known, of all kernel time"),
 	TEXT_OR_NULL("mfu_unknown", "why MFU is unknown"),
+	OBJECTS("kernels", SS_MEMBER_LIST, "kernel time by kind, the largest first", kernel_kind),
 	END,
 };
 

@@ -119,6 +119,22 @@ static void verdict_add_gain(const struct ss_diagnosis *diagnosis, struct ss_tex
 		     verdict_speedup(step_ns, diagnosis->fixed_ns));
 }
 
+const struct ss_finding *ss_render_verdict_rest(const struct ss_diagnosis *diagnosis)
+{
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		if (diagnosis->findings[i]->has_no_cost)
+			return diagnosis->findings[i];
+	return NULL;
+}
+
+/* The GPU probably works on what was launched before the recording: it only seems to be idle. */
+static bool verdict_starts_late(const struct ss_diagnosis *diagnosis)
+{
+	const struct ss_finding *rest = ss_render_verdict_rest(diagnosis);
+
+	return rest && rest->is_early;
+}
+
 /* --- how busy the GPUs are ----------------------------------------------------------- */
 
 /* One digit behind the point where it matters: "0.2 %", "42 %", "99.8 %". */
@@ -173,10 +189,14 @@ static const char *gpu_use_unknown(const struct ss_diagnosis *diagnosis)
 /* Model FLOPs utilization; with recomputation, if that differs. */
 static void gpu_add_mfu(const struct ss_mfu *mfu, struct ss_text *out)
 {
-	if (mfu->mfu <= 0)
+	/* a lower bound of nothing says nothing */
+	if (mfu->mfu <= 0 || (mfu->mfu < 0.0005 && mfu->known < MFU_KNOWN))
 		return;
-	ss_text_addf(out, mfu->known < MFU_KNOWN ? " MFU is at least %.1f %%" : " MFU is %.1f %%",
-		     100 * mfu->mfu);
+	if (mfu->mfu < 0.0005)
+		ss_text_add_string(out, " MFU is less than 0.1 %");
+	else
+		ss_text_addf(out, " MFU is %s%.1f %%", mfu->known < MFU_KNOWN ? "at least " : "",
+			     100 * mfu->mfu);
 	if (mfu->hfu > mfu->mfu)
 		ss_text_addf(out, ", HFU %.1f %%", 100 * mfu->hfu);
 	if (mfu->known < MFU_KNOWN)
@@ -194,86 +214,16 @@ void ss_render_verdict_gpu(const struct ss_diagnosis *diagnosis, struct ss_text 
 		ss_text_add_string(out, gpu_use_unknown(diagnosis));
 		return;
 	}
-	ss_text_addf(out, "The GPU%s busy ", gpu->rank_count > 1 ? "s are" : " is");
+	ss_text_addf(out, "The GPU%s busy %s", gpu->rank_count > 1 ? "s are" : " is",
+		     verdict_starts_late(diagnosis) ? "at least " : "");
 	gpu_add_share(gpu->busy, out);
 	ss_text_add_string(out, " of the step");
 	/* the rest of it is compute */
-	gpu_add_use(&between, "communication", gpu->exposed_communication, out);
-	gpu_add_use(&between, "copies", gpu->exposed_copies, out);
+	gpu_add_use(&between, "communication alone", gpu->exposed_communication, out);
+	gpu_add_use(&between, "copies alone", gpu->exposed_copies, out);
 	ss_text_addf(out, "%s.", *between == ',' ? ")" : "");
 	gpu_add_mfu(&diagnosis->mfu, out);
 	ss_text_add_string(out, "\n");
-}
-
-/*
- * The account has more host work than the GPU idles today: kernels hide it until the smaller
- * findings shorten them. Less than a tenth of the step is not worth a sentence.
- */
-static bool verdict_host_is_hidden(const struct ss_diagnosis *diagnosis)
-{
-	double step_ns = (double)diagnosis->step_ns, host_ns = (double)diagnosis->account.host_ns;
-
-	return diagnosis->gpu.rank_count && diagnosis->account.smaller_ns &&
-	       !diagnosis->is_what_if && host_ns > 0.1 * step_ns &&
-	       host_ns > 2 * (1 - diagnosis->gpu.busy) * step_ns;
-}
-
-/* Kernels fill most of the step, and no rule could look at them. No finding asks for the flag. */
-static bool verdict_lacks_sizes(const struct ss_diagnosis *diagnosis)
-{
-	static const char flag[] = "record_shapes=True";
-	const struct ss_gpu_use *gpu = &diagnosis->gpu;
-
-	if (strncmp(diagnosis->next, "compute ", 8) != 0 || !gpu->rank_count ||
-	    gpu->busy - gpu->exposed_communication - gpu->exposed_copies < 0.5 ||
-	    !diagnosis->mfu.unknown || !strstr(diagnosis->mfu.unknown, flag))
-		return false;
-	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
-		const struct ss_finding *finding = diagnosis->findings[i];
-
-		if (finding->to_record && strstr(finding->to_record, flag))
-			return false;
-	}
-	return true;
-}
-
-void ss_render_verdict_next(const struct ss_diagnosis *diagnosis, struct ss_text *out)
-{
-	static const struct {
-		const char *part, *words;
-	} limits[] = {
-		{ "host", "the host limits" },
-		{ "launches", "kernel launches limit" },
-		{ "latency", "launch latency limits" },
-		{ "copies", "copies limit" },
-		{ "sync", "host syncs limit" },
-		{ "allocator", "the memory allocator limits" },
-		{ "compile", "compilation limits" },
-		{ "unexplained", "unexplained time limits" },
-	};
-	bool is_fixed = diagnosis->fixed_ns < diagnosis->step_ns;
-	const char *next = diagnosis->next, *share = next ? strstr(next, " (") : NULL;
-	struct ss_text words = { 0 };
-
-	if (!share)
-		return;
-	for (size_t i = 0; i < SS_COUNT(limits); i++)
-		if (strlen(limits[i].part) == (size_t)(share - next) &&
-		    memcmp(limits[i].part, next, (size_t)(share - next)) == 0)
-			ss_text_add_string(&words, limits[i].words);
-	if (!words.length)
-		ss_text_addf(&words, "%.*s limits", (int)(share - next), next);
-	if (!is_fixed && words.data)
-		words.data[0] = (char)(words.data[0] - 'a' + 'A');
-	ss_text_addf(out, "%s%s the step%s.", is_fixed ? "After these fixes " : "",
-		     words.data ? words.data : "", share);
-	if (verdict_host_is_hidden(diagnosis) && strncmp(next, "host ", 5) != 0)
-		ss_text_addf(out, " With all findings fixed the host limits it.");
-	if (verdict_lacks_sizes(diagnosis))
-		ss_text_add_string(out, " Whether its kernels are slow is unknown without "
-					"record_shapes=True.");
-	ss_text_add_string(out, "\n");
-	ss_text_end(&words, out);
 }
 
 /* The unit of a saving, which is that of the evidence below it. */
@@ -323,12 +273,10 @@ static void verdict_add_memory(const struct ss_diagnosis *diagnosis, struct ss_t
 static void verdict_add_idle_cause(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	static const char idle[] = "The GPU is idle ";
-	const char *title = NULL;
+	const struct ss_finding *rest = ss_render_verdict_rest(diagnosis);
+	const char *title = rest ? rest->title : "";
 
-	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
-		if (diagnosis->findings[i]->has_no_cost)
-			title = diagnosis->findings[i]->title;
-	if (title && strncmp(title, idle, sizeof(idle) - 1) == 0)
+	if (strncmp(title, idle, sizeof(idle) - 1) == 0)
 		ss_text_addf(out, " of it, mostly %s.", title + sizeof(idle) - 1);
 	else
 		ss_text_addf(out, " of it: %s.", ss_idle_about(diagnosis->gpu.cause));
@@ -346,6 +294,11 @@ static void verdict_add_nothing(const struct ss_diagnosis *diagnosis, struct ss_
 			     " For %.0f %% of it ranks wait for each other, and no rule explains "
 			     "why.\n",
 			     100 * (double)account->peers_ns / (double)account->step_ns);
+	} else if (ss_account_is_open(account) && verdict_starts_late(diagnosis)) {
+		ss_text_addf(out,
+			     " For %.0f %% of it the recorded work waits, probably for work that "
+			     "was launched before the recording.\n",
+			     100 * (double)account->unexplained_ns / (double)account->step_ns);
 	} else if (ss_account_is_open(account) && diagnosis->gpu.rank_count) {
 		ss_text_addf(out, " The GPU%s idle ",
 			     diagnosis->gpu.rank_count > 1 ? "s are" : " is");

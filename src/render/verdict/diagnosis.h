@@ -54,6 +54,13 @@ void ss_render_verdict_stages(const struct ss_diagnosis *diagnosis, struct ss_te
 /* "After these fixes the host limits the step (73 % of the critical path)."; may add nothing. */
 void ss_render_verdict_next(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
+/* The finding that says where unexplained time goes; NULL: there is none. */
+const struct ss_finding *ss_render_verdict_rest(const struct ss_diagnosis *diagnosis);
+
+/* The kinds of kernels in the steps, the largest first; returns how many there are. */
+uint32_t ss_render_verdict_kernels(const struct ss_diagnosis *diagnosis,
+				   enum ss_kernel_category kinds[SS_KERNEL_CATEGORIES]);
+
 /* notes.c: how fast the step could become, if that is much faster than after the fixes. */
 void ss_render_verdict_ceiling(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 

@@ -232,6 +232,22 @@ static void verdict_json_add_ceiling(const struct ss_diagnosis *diagnosis, struc
 	ss_text_add_string(out, ",\n");
 }
 
+static void verdict_json_add_kernels(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	enum ss_kernel_category kinds[SS_KERNEL_CATEGORIES];
+	uint32_t count = ss_render_verdict_kernels(diagnosis, kinds);
+
+	ss_text_add_string(out, ",\"kernels\":[");
+	for (uint32_t i = 0; i < count; i++) {
+		ss_text_add_string(out, i ? ",{" : "{");
+		ss_render_text_member(out, "kind", ss_kernel_category_name(kinds[i]));
+		ss_text_add_string(out, ",\"percent\":");
+		ss_text_add_number(out, 100 * diagnosis->kernels.share[kinds[i]]);
+		ss_text_add_string(out, "}");
+	}
+	ss_text_add_string(out, "]");
+}
+
 /* How busy the GPUs are; null where there is none in the steps. */
 static void verdict_json_add_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
@@ -260,6 +276,7 @@ static void verdict_json_add_gpu(const struct ss_diagnosis *diagnosis, struct ss
 	verdict_json_add_percent(out, "hfu_percent", mfu->mfu > 0 ? mfu->hfu : -1);
 	verdict_json_add_percent(out, "flops_known_percent", mfu->mfu > 0 ? mfu->known : -1);
 	ss_render_text_member(out, "mfu_unknown", mfu->unknown);
+	verdict_json_add_kernels(diagnosis, out);
 	ss_text_add_string(out, "},\n");
 }
 

@@ -397,7 +397,9 @@ static void verdict_add_findings(const struct verdict_writer *writer)
 	const struct ss_account *account = &writer->diagnosis->account;
 	uint32_t rows = ss_render_verdict_rows(writer->diagnosis, writer->options), number = 0;
 	bool all = writer->options->verbose;
-	bool is_mostly_open = account->unexplained_ns > account->step_ns / 2;
+	const struct ss_finding *rest = ss_render_verdict_rest(writer->diagnosis);
+	bool is_mostly_open = account->unexplained_ns > account->step_ns / 2 &&
+			      !(rest && rest->is_repeat);
 
 	/* start-up, say: next to it everything else is small */
 	if (is_mostly_open)

@@ -163,8 +163,11 @@ static void test_nothing(void **state)
 {
 	static struct ss_finding idle = { .title = "The GPU is idle while the host logs",
 					  .has_no_cost = true },
-				 other = { .title = "Long kernels" };
-	static struct ss_finding *findings[] = { &idle, &other };
+				 other = { .title = "Long kernels" },
+				 early = { .title = "The first recorded work waits",
+					   .has_no_cost = true,
+					   .is_early = true };
+	static struct ss_finding *findings[] = { &idle, &other }, *earlies[] = { &early };
 #define STEP .rank_count = 1, .step_ns = 200 * MS, .fixed_ns = 200 * MS
 #define OPEN STEP, .account.step_ns = 200 * MS, .account.unexplained_ns = 80 * MS
 	static const struct sentence_case cases[] = {
@@ -185,6 +188,10 @@ static void test_nothing(void **state)
 		    .finding_count = 2 },
 		  "A step takes 200 ms. The GPU is idle 75 % of it, mostly while the host logs. No "
 		  "rule covers it yet; see 'stepscope gaps' below.\n" },
+		{ { OPEN, .gpu = { .rank_count = 1, .busy = 0.25 }, .findings = earlies,
+		    .finding_count = 1 },
+		  "A step takes 200 ms. For 40 % of it the recorded work waits, probably for work "
+		  "that was launched before the recording.\n" },
 	};
 
 	(void)state;
@@ -193,6 +200,10 @@ static void test_nothing(void **state)
 
 static void test_gpu(void **state)
 {
+	static struct ss_finding early = { .title = "The first recorded work waits",
+					   .has_no_cost = true,
+					   .is_early = true };
+	static struct ss_finding *findings[] = { &early };
 	static const struct sentence_case cases[] = {
 		{ { .snapshot_count = 1 },
 		  "GPU use is unknown: a memory snapshot has no times.\n" },
@@ -207,7 +218,8 @@ static void test_gpu(void **state)
 			     .busy = 0.998,
 			     .exposed_communication = 0.35,
 			     .exposed_copies = 0.01 } },
-		  "The GPUs are busy 99.8 % of the step (communication 35 %, copies 1.0 %).\n" },
+		  "The GPUs are busy 99.8 % of the step (communication alone 35 %, copies alone "
+		  "1.0 %).\n" },
 		{ { .rank_count = 1,
 		    .gpu = { .rank_count = 1, .busy = 0.0002, .exposed_copies = 0.009 } },
 		  "The GPU is busy less than 0.1 % of the step.\n" },
@@ -215,6 +227,20 @@ static void test_gpu(void **state)
 		  "The GPU is busy 100 % of the step.\n" },
 		{ { .rank_count = 1, .gpu = { .rank_count = 1 } },
 		  "The GPU is busy 0 % of the step.\n" },
+		{ { .rank_count = 1,
+		    .gpu = { .rank_count = 1, .busy = 0.58 },
+		    .findings = findings,
+		    .finding_count = 1 },
+		  "The GPU is busy at least 58 % of the step.\n" },
+		{ { .rank_count = 1,
+		    .gpu = { .rank_count = 1, .busy = 0.62 },
+		    .mfu = { .mfu = 0.0004, .hfu = 0.0004, .known = 1 } },
+		  "The GPU is busy 62 % of the step. MFU is less than 0.1 %.\n" },
+		/* at least nothing */
+		{ { .rank_count = 1,
+		    .gpu = { .rank_count = 1, .busy = 0.62 },
+		    .mfu = { .mfu = 0.0004, .hfu = 0.0004, .known = 0.5 } },
+		  "The GPU is busy 62 % of the step.\n" },
 	};
 
 	(void)state;
@@ -245,6 +271,29 @@ static void test_next(void **state)
 		    .gpu = { .rank_count = 1, .busy = 0.70 },
 		    .account = { .step_ns = 100, .smaller_ns = 9, .host_ns = 39 } },
 		  "Compute limits the step (60 %).\n" },
+		/* the kinds that take a twentieth of the kernel time, four at most */
+		{ { .next = "compute (60 %)",
+		    .step_ns = 2,
+		    .fixed_ns = 2,
+		    .kernels.share = { [SS_KERNEL_COPY] = 0.2,
+				       [SS_KERNEL_GEMM] = 0.77,
+				       [SS_KERNEL_SORT] = 0.03 } },
+		  "Compute limits the step (60 %). Kernel time: GEMM 77 %, copy 20 %.\n" },
+		{ { .next = "compute (60 %)",
+		    .step_ns = 2,
+		    .fixed_ns = 1,
+		    .kernels.share = { [SS_KERNEL_OTHER] = 0.1,
+				       [SS_KERNEL_GEMM] = 0.3,
+				       [SS_KERNEL_COPY] = 0.1,
+				       [SS_KERNEL_SORT] = 0.2,
+				       [SS_KERNEL_FUSED] = 0.3 } },
+		  "After these fixes compute limits the step (60 %). Kernel time now: GEMM 30 %, "
+		  "fused 30 %, sort/scan 20 %, other 10 %.\n" },
+		{ { .next = "host (60 %)",
+		    .step_ns = 2,
+		    .fixed_ns = 2,
+		    .kernels.share = { [SS_KERNEL_GEMM] = 1 } },
+		  "The host limits the step (60 %).\n" },
 	};
 
 	(void)state;

@@ -190,6 +190,8 @@ export interface GpuUse {
 	flops_known_percent: number | null;
 	/* why MFU is unknown */
 	mfu_unknown: string | null;
+	/* kernel time by kind, the largest first */
+	kernels: { kind: string; percent: number }[];
 }
 
 export interface GpuWork {
