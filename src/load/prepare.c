@@ -358,6 +358,7 @@ static enum ss_status prepare_digests(struct ss_job *job, make_function *make, s
 		}
 		file->digest.source = file->source;
 		file->digest.stamp = file->stamp;
+		file->digest.first_step = file->recording.first_step;
 		file->rank_index = job->digest_count;
 		job->digests[job->digest_count++] = file->digest;
 		file->digest = (struct ss_digest){ 0 };

@@ -133,6 +133,7 @@ struct ss_digest {
 	uint32_t whole_count, whole_capacity;
 	struct ss_rank_group *groups;
 	uint32_t group_count, group_capacity;
+	uint64_t first_step; /* lent by the file: hash of the mark of step 0; 0: it has none */
 	struct ss_rank_step *steps;
 	uint32_t step_count, step_capacity;
 	struct ss_rank_kernel *kernels; /* by name */

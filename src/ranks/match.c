@@ -331,8 +331,53 @@ static void drop_ragged_pairs(struct matcher *matcher, const struct ss_visits *b
 }
 
 /*
+ * The shift that the ends of the same steps show. Ranks end a step some way apart: that says which
+ * of a few collectives are the same, not how far apart the clocks are.
+ */
+static bool shift_of_steps(struct matcher *matcher, uint32_t base, uint32_t other,
+			   struct ss_shift *out)
+{
+	const struct ss_digest *a = &matcher->joined->ranks[base];
+	const struct ss_digest *b = &matcher->joined->ranks[other];
+	uint32_t count = 0;
+	int64_t *differences;
+
+	if (!a->first_step || a->first_step != b->first_step)
+		return false;
+	differences = SS_ARENA_NEW(matcher->scratch, int64_t, (size_t)a->step_count + 1);
+	matcher->failed |= !differences;
+	for (uint32_t i = 0, k = 0; differences && i < a->step_count; i++) {
+		while (k < b->step_count && b->steps[k].number < a->steps[i].number)
+			k++;
+		if (k < b->step_count && b->steps[k].number == a->steps[i].number)
+			differences[count++] = a->steps[i].end_ns - b->steps[k].end_ns;
+	}
+	if (!count)
+		return false;
+	*out = (struct ss_shift){ .shift_ns = ss_nth_smallest(differences, count, count / 2),
+				  .middle_ns = b->start_ns };
+	return true;
+}
+
+/* Pairs equal recordings in order, if the shift keeps causality, and fits it to their ends. */
+static bool pair_in_order(struct matcher *matcher, const struct ss_visits *base,
+			  const struct ss_visits *other, bool fits, struct ss_shift *shift,
+			  uint32_t *partner)
+{
+	struct ss_shift likely = *shift;
+
+	if (matcher->failed || !ss_visits_pair_in_order(base, other, &likely, partner,
+							matcher->scratch, &matcher->failed))
+		return false;
+	/* an overlap does not show how far apart the clocks are */
+	matcher->failed |= fits && !ss_visits_fit(base, other, partner, matcher->scratch, shift);
+	return !matcher->failed;
+}
+
+/*
  * Pairs equal recordings in order if likely shifts are known and causality is kept: collectives on
- * the host end too raggedly for anything else. All others are paired by their ends.
+ * the host end too raggedly for anything else. All others are paired by their ends, and where these
+ * agree too little, in the order that the numbers of steps confirm.
  */
 static bool pair_visits(struct matcher *matcher, const struct ss_visits *base, uint32_t base_rank,
 			const struct ss_visits *other, uint32_t other_rank, struct ss_shift *shift,
@@ -341,25 +386,28 @@ static bool pair_visits(struct matcher *matcher, const struct ss_visits *base, u
 	uint32_t *back = SS_ARENA_NEW(matcher->scratch, uint32_t, (size_t)base->count + 1);
 	struct ss_shift likely[LIKELY_MAX] = { 0 };
 	uint32_t count = likely_shifts(matcher, base_rank, other_rank, likely);
+	struct ss_shift of_steps;
+	bool is_ragged = false, is_found = true;
 
 	bool together = matcher->components[base_rank] != SS_NO_ROW &&
 			matcher->components[base_rank] == matcher->components[other_rank];
 
 	matcher->failed |= !back;
-	for (uint32_t i = 0; i < count && !matcher->failed; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		*shift = likely[i];
-		if (!ss_visits_pair_in_order(base, other, &likely[i], partner, matcher->scratch,
-					     &matcher->failed))
-			continue;
-		/* an overlap does not show how far apart the clocks are */
-		matcher->failed |= !together &&
-				   !ss_visits_fit(base, other, partner, matcher->scratch, shift);
-		return !matcher->failed;
+		if (pair_in_order(matcher, base, other, !together, shift, partner))
+			return true;
 	}
 	/* the rest shows less about the shift than what was matched before */
-	if (matcher->failed ||
-	    (!together && !ss_visits_find_shift(base, other, likely, count, matcher->joined->memory,
-						shift, &matcher->failed)))
+	if (!together && !matcher->failed)
+		is_found = ss_visits_find_shift(base, other, likely, count, matcher->joined->memory,
+						shift, &is_ragged, &matcher->failed);
+	if (is_ragged && shift_of_steps(matcher, base_rank, other_rank, &of_steps) &&
+	    pair_in_order(matcher, base, other, true, &of_steps, partner)) {
+		*shift = of_steps;
+		return true;
+	}
+	if (matcher->failed || !is_found)
 		return false;
 	ss_visits_pair(base, other, shift, partner, back);
 	drop_ragged_pairs(matcher, base, other, shift, partner);

@@ -405,23 +405,36 @@ static bool explains_enough(const struct ss_visits *base, const struct ss_visits
 	return worth->points >= (int64_t)most * 10 * ENOUGH_PERCENT;
 }
 
+/* Below this share of all points ends are a tenth of a millisecond apart, or lack partners. */
+#define RAGGED_PERCENT 10
+
+/* One pair always agrees: the shift is made from it. */
+static bool explains_little(const struct ss_visits *base, const struct ss_visits *other,
+			    const struct shift_worth *worth)
+{
+	uint32_t most = base->count < other->count ? base->count : other->count;
+
+	return worth->paired < most ||
+	       worth->points - 1000 <= (int64_t)(most - 1) * 10 * RAGGED_PERCENT;
+}
+
 /*
  * Takes the candidate with the most points. Collectives in close succession also fit when they are
  * shifted onto their neighbours, but not all of them.
  */
 static bool try_candidates(struct shift_ballot *ballot, struct shift_trial *trial,
-			   int64_t best_points, struct ss_shift *out)
+			   struct shift_worth *best, struct ss_shift *out)
 {
 	for (uint32_t i = 0; i < ballot->best_count; i++) {
 		struct ss_shift shift = { .shift_ns = ballot->best[i].shift_ns };
 		struct shift_worth worth = try_shift(ballot->base, ballot->other, trial, &shift);
 
-		if (worth.points <= best_points)
+		if (worth.points <= best->points)
 			continue;
-		best_points = worth.points;
+		*best = worth;
 		*out = shift;
 	}
-	return best_points > 0;
+	return best->points > 0;
 }
 
 static bool prepare_ballot(struct shift_ballot *ballot, struct shift_trial *trial, uint32_t voters,
@@ -441,15 +454,17 @@ static bool prepare_ballot(struct shift_ballot *ballot, struct shift_trial *tria
 
 bool ss_visits_find_shift(const struct ss_visits *base, const struct ss_visits *other,
 			  const struct ss_shift *likely, uint32_t likely_count,
-			  struct ss_memory *memory, struct ss_shift *out, bool *failed)
+			  struct ss_memory *memory, struct ss_shift *out, bool *is_ragged,
+			  bool *failed)
 {
 	struct shift_ballot ballot = { .base = base, .other = other };
 	SS_SCRATCH(scratch, memory);
 	struct shift_trial trial;
-	int64_t best_points = 0;
+	struct shift_worth best = { 0 };
 	bool found = false;
 	uint32_t voters;
 
+	*is_ragged = true;
 	if (!base->count || !other->count)
 		return false;
 	voters = voter_count(&ballot);
@@ -459,16 +474,17 @@ bool ss_visits_find_shift(const struct ss_visits *base, const struct ss_visits *
 		struct shift_worth worth = try_shift(base, other, &trial, &shift);
 
 		found = explains_enough(base, other, &worth);
-		if (!found && worth.points <= best_points)
+		if (!found && worth.points <= best.points)
 			continue;
-		best_points = worth.points;
+		best = worth;
 		*out = shift;
 	}
 	if (!*failed && !found) {
 		collect_votes(&ballot, voters);
 		SS_SORT(ballot.votes, ballot.count, shift_vote_compare);
 		count_votes(&ballot);
-		found = try_candidates(&ballot, &trial, best_points, out);
+		found = try_candidates(&ballot, &trial, &best, out);
 	}
+	*is_ragged = explains_little(base, other, &best);
 	return found;
 }

@@ -77,10 +77,12 @@ bool ss_visits_fit(const struct ss_visits *base, const struct ss_visits *other,
 
 /*
  * Finds the shift on which most pairs agree. The `likely` ones are tried first, and the
- * first that explains most is taken. False: nothing agrees, or no memory (*failed).
+ * first that explains most is taken. *is_ragged: too few ends agree to tell it from a shift onto
+ * neighbours. False: nothing agrees, or no memory (*failed).
  */
 bool ss_visits_find_shift(const struct ss_visits *base, const struct ss_visits *other,
 			  const struct ss_shift *likely, uint32_t likely_count,
-			  struct ss_memory *memory, struct ss_shift *out, bool *failed);
+			  struct ss_memory *memory, struct ss_shift *out, bool *is_ragged,
+			  bool *failed);
 
 #endif

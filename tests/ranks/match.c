@@ -19,6 +19,18 @@
 #define B3 "allreduce 1630 +20;"
 #define B4 "allreduce 2530 +20;"
 
+/* Three steps of ranks on busy hosts, the last of which is late: ends are milliseconds apart. */
+#define RAGGED_0                                                          \
+	"step 0 0 +155490; step 1 155550 +132250; step 2 287860 +136000;" \
+	"allreduce 43050 +105440; allreduce 191580 +94580; allreduce 332090 +91330;"
+#define RAGGED_1                                                          \
+	"step 0 0 +152990; step 1 152920 +134270; step 2 287250 +137260;" \
+	"allreduce 32420 +114490; allreduce 190680 +95430; allreduce 328320 +95750;"
+#define RAGGED_2                                                            \
+	"step 0 870 +151440; step 1 152380 +134170; step 2 286590 +141510;" \
+	"allreduce 129590 +16490; allreduce 277930 +8120; allreduce 417640 +8290;"
+#define RAGGED_MET "all-reduce 0:0 1:0 2:0; all-reduce 0:1 1:1 2:1; all-reduce 0:2 1:2 2:2"
+
 static const struct {
 	const char *what, *script, *collectives;
 	unsigned long long unmatched;
@@ -44,6 +56,20 @@ static const struct {
 	{ "equally many in other windows on clocks that say nothing",
 	  "rank 0 noclock;" A0 A1 A2 A3 "rank 1 noclock >-777777;" B1 B2 B3 B4,
 	  "all-reduce 0:1 1:0; all-reduce 0:2 1:1; all-reduce 0:3 1:2", 2 },
+	{ "ragged ends on three hosts: numbers of steps decide",
+	  "rank 0 @a #7;" RAGGED_0 "rank 1 @b #7;" RAGGED_1 "rank 2 @c #7;" RAGGED_2, RAGGED_MET,
+	  0 },
+	{ "the same on clocks that are seconds apart",
+	  "rank 0 @a #7;" RAGGED_0 "rank 1 @b #7 >-7777777;" RAGGED_1
+	  "rank 2 @c #7 >3000000;" RAGGED_2,
+	  RAGGED_MET, 0 },
+	{ "the same steps, equally many calls in other windows",
+	  "rank 0 @a #7; step 0 0 +3000;" A0 A1 A2 A3 "rank 1 @b #7; step 0 10 +3000;" B1 B2 B3 B4,
+	  "all-reduce 0:1 1:0; all-reduce 0:2 1:1; all-reduce 0:3 1:2", 2 },
+	{ "ends that agree need no steps, and other steps change nothing",
+	  "rank 0 @a #7; step 0 0 +3000;" A0 A1 A2 A3
+	  "rank 1 @b #7 >10000; step 0 900 +3000;" B0 B1 B2 B3,
+	  "all-reduce 0:0 1:0; all-reduce 0:1 1:1; all-reduce 0:2 1:2; all-reduce 0:3 1:3", 0 },
 	{ "numbers decide, whatever the times say",
 	  "rank 0 @a; allreduce 0 +5 =7; allreduce 100 +5 =8; rank 1 @a; allreduce 100 +5 =7;"
 	  "allreduce 200 +5 =8",

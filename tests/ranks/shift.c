@@ -195,7 +195,7 @@ static void test_random(void **state)
 		uint32_t first = support_random(&seed, 20), last = 200 + support_random(&seed, 40);
 		struct ss_memory memory;
 		struct ss_shift shift;
-		bool failed = false;
+		bool is_ragged, failed = false;
 
 		base.visits.count = other.visits.count = 0;
 		ss_memory_init(&memory, 0);
@@ -211,7 +211,7 @@ static void test_random(void **state)
 				       i % 2, 0);
 		}
 		assert_true(ss_visits_find_shift(&base.visits, &other.visits, NULL, 0, &memory,
-						 &shift, &failed));
+						 &shift, &is_ragged, &failed));
 		assert_false(failed);
 		assert_int_equal(memory.used_bytes, 0);
 		for (uint32_t i = 0; i < other.visits.count; i += 10) {
@@ -232,33 +232,33 @@ static void test_shift_edges(void **state)
 	static struct recording base, other;
 	struct ss_memory memory;
 	struct ss_shift shift, likely = { .shift_ns = 500 };
-	bool failed = false, found = false;
+	bool is_ragged, failed = false, found = false;
 
 	(void)state;
 	ss_memory_init(&memory, 0);
 	assert_false(ss_visits_find_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift,
-					  &failed));
+					  &is_ragged, &failed));
 	record(&base, 0, 1000, 1, 0);
 	record(&other, 10000000, 10001000, 2, 0);
 	/* nothing alike */
 	assert_false(ss_visits_find_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift,
-					  &failed));
+					  &is_ragged, &failed));
 	other.arrivals[0].kernel = 1;
 	assert_true(ss_visits_find_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift,
-					 &failed));
+					 &is_ragged, &failed));
 	assert_int_equal(shift.shift_ns, -10000000);
 	/* what is likely and right is taken */
 	other.arrivals[0].start_ns = -500;
 	other.arrivals[0].end_ns = 500;
 	assert_true(ss_visits_find_shift(&base.visits, &other.visits, &likely, 1, &memory, &shift,
-					 &failed));
+					 &is_ragged, &failed));
 	assert_int_equal(shift.shift_ns, 500);
 	assert_false(failed);
 	for (size_t call = 1; !found; call++) {
 		failed = false;
 		memory.fail_call = memory.calls + call;
 		found = ss_visits_find_shift(&base.visits, &other.visits, NULL, 0, &memory, &shift,
-					     &failed);
+					     &is_ragged, &failed);
 		assert_true(found != failed);
 		assert_int_equal(memory.used_bytes, 0);
 	}

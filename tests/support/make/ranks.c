@@ -121,6 +121,7 @@ static void read_rank(struct reading *reading, const char *at)
 	char host[64] = "", word[64];
 	int used = 0;
 	long long number;
+	uint64_t first_step = 0;
 
 	reading->ahead_us = reading->ppm = 0;
 	reading->zero_ns = SUPPORT_CLOCK_NS;
@@ -133,12 +134,15 @@ static void read_rank(struct reading *reading, const char *at)
 			reading->ahead_us = strtod(word + 1, NULL);
 		else if (word[0] == '~')
 			reading->ppm = strtod(word + 1, NULL);
+		else if (word[0] == '#')
+			first_step = strtoull(word + 1, NULL, 10);
 		else if (strcmp(word, "noclock") == 0)
 			reading->zero_ns = 0;
 		else
 			fail_msg("cannot read script at '%s'", at);
 	reading->rank = support_ranks_rank(reading->ranks, number, host);
 	reading->rank->has_clock = reading->zero_ns != 0;
+	reading->rank->first_step = first_step;
 	reading->group = UINT32_MAX;
 }
 

@@ -29,7 +29,7 @@ void support_ranks_open(struct support_ranks *ranks);
  * Adds what a script says. Statements are separated by ';', times are microseconds
  * of the true time:
  *
- *     rank NUMBER [@HOST] [>AHEAD] [~PPM] [noclock]   begins a rank; AHEAD: so much its
+ *     rank NUMBER [@HOST] [>AHEAD] [~PPM] [#MARK] [noclock]   begins a rank; AHEAD: so much its
  *                                                     clock is ahead of the true time
  *     group NAME [RANKS]                              of what follows; '-': no name
  *     step NUMBER START +DURATION [PARTS]
