@@ -436,7 +436,7 @@ void ss_watcher_wait_for_rest(struct ss_watcher *watcher, const struct ss_arrive
 }
 
 /* What is remembered of a name or a file, and cannot be taken for the signature of a run. */
-enum remembered { REMEMBERED_FOREIGN = 1, REMEMBERED_KEPT, REMEMBERED_TOLD };
+enum remembered { REMEMBERED_FOREIGN = 1, REMEMBERED_KEPT, REMEMBERED_TOLD, REMEMBERED_DUE };
 
 static uint64_t watched_path_mark(const char *path)
 {
@@ -506,6 +506,36 @@ bool ss_watcher_may_tell(struct ss_watcher *watcher, const char *job, int64_t be
 		(void)watcher_remember(watcher, ss_hash_mix(mark, step), NULL);
 	(void)watcher_lock(watcher, mark, false);
 	return may_tell;
+}
+
+static uint64_t watched_run_mark(const char *run_id, enum remembered what)
+{
+	return ss_hash_mix(ss_hash_bytes(run_id, strlen(run_id)), what);
+}
+
+bool ss_watcher_begin_run(struct ss_watcher *watcher, const char *run_id)
+{
+	uint64_t due = watched_run_mark(run_id, REMEMBERED_DUE);
+	uint64_t told = watched_run_mark(run_id, REMEMBERED_TOLD);
+
+	/* another process is about to tell them */
+	if (!watcher_lock(watcher, due, true))
+		return false;
+	(void)watcher_read_list(watcher, NULL);
+	if (ss_records_find(&watcher->done, &due) == SS_NO_ID) {
+		(void)watcher_remember(watcher, due, NULL);
+		return false;
+	}
+	return ss_records_find(&watcher->done, &told) == SS_NO_ID;
+}
+
+void ss_watcher_end_run(struct ss_watcher *watcher, const char *run_id)
+{
+	uint64_t told = watched_run_mark(run_id, REMEMBERED_TOLD);
+
+	if (ss_records_find(&watcher->done, &told) == SS_NO_ID)
+		(void)watcher_remember(watcher, told, NULL);
+	(void)watcher_lock(watcher, watched_run_mark(run_id, REMEMBERED_DUE), false);
 }
 
 void ss_watcher_wait(struct ss_watcher *watcher, bool waiting)

@@ -107,6 +107,15 @@ bool ss_watcher_lock_live(const struct ss_watcher *watcher, bool is_begin);
 bool ss_watcher_may_tell(struct ss_watcher *watcher, const char *job, int64_t begin_ns,
 			 uint32_t step, uint32_t slack);
 
+/*
+ * Before a run is stored: from now on its events are due, until ss_watcher_end_run(). True: they
+ * were due before, and the process that owed them is gone.
+ */
+bool ss_watcher_begin_run(struct ss_watcher *watcher, const char *run_id);
+
+/* After that: somebody has its events, or nobody needs them. */
+void ss_watcher_end_run(struct ss_watcher *watcher, const char *run_id);
+
 /* Marks a trace that is to stay when others of its recording are removed. */
 bool ss_watcher_is_kept(const struct ss_watcher *watcher, const struct ss_watched_file *file);
 SS_MUST_USE

@@ -176,6 +176,34 @@ class Kills:
             print(f"{words[0]}: struck before {count} calls", flush=True)
         self.store, self.certain = self.folder / "store", set()
 
+    def strike_events(self):
+        """Kills `watch --events` before each of its calls: the next process tells what is due."""
+        shim, inbox = self.folder / "calls.so", self.folder / "told"
+        if not shim.exists():
+            return
+        inbox.mkdir()
+        run("sim", "-p", "ddp8-slow", "--ranks", 2, "--steps", 3, "-o", inbox / "run")
+        (inbox / "run/truth.json").unlink()
+        last, number, told = 1 << 30, 1, []
+        while number <= last:
+            store = self.folder / "struck"
+            shutil.rmtree(store, ignore_errors=True)
+            words = ("watch", inbox, "--store", store, "--events", "--once", "--settle", "0")
+            ENVIRONMENT.update(LD_PRELOAD=str(shim), KILL_BEFORE=str(number))
+            process = start(*words)
+            first, err = process.communicate(timeout=300)
+            del ENVIRONMENT["LD_PRELOAD"]
+            assert process.returncode in (0, -9), (number, first, err)
+            last = number if process.returncode == 0 else last
+            both = first + run(*words)
+            told.append(both.count("\n") / len(set(both.splitlines())) if both else 0)
+            assert set(both.splitlines()) and told[-1] in (1, 2), (number, both)
+            assert not run(*words), number
+            number += STRIDE // 4 + 1
+        # killed between an event and the note that it is told
+        assert told.count(2) <= 1, told
+        print(f"events: struck before {len(told)} calls", flush=True)
+
     def arrive(self):
         """Another run in the watched folder."""
         path = self.random.choice(self.runs)
@@ -220,6 +248,7 @@ def main():
         kills = Kills(pathlib.Path(name).resolve())
         kills.learn()
         kills.strike_each()
+        kills.strike_events()
         while sum(kills.killed.values()) < KILLS:
             kills.go_on()
         kills.finish()

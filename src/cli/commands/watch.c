@@ -154,7 +154,7 @@ static enum ss_status watch_folder(struct watching *watching, struct ss_error *e
 			SS_TRY(watching->is_node ? watch_digest(watching, &arrived, err)
 						 : watch_add_to_store(watching, &arrived, err));
 		waiting = waiting && !watching->is_stuck;
-		cli_exits_live(&watching->exits, watcher, is_once && !waiting);
+		cli_exits_live(&watching->exits, is_once && !waiting);
 		watch_add_live(watching, is_once && !waiting);
 		if (is_once && !waiting)
 			break;
@@ -211,7 +211,7 @@ static int watch_begin(struct watching *watching, const struct command *command,
 }
 
 /*
- * Who removes traces is alone with the folder: another process would add what is left of a run.
+ * Who removes traces is alone with the folder: another process would take what is left of a run.
  * File systems without locks refuse nobody.
  */
 static int watch_hold_folder(const struct command *command, const struct arguments *arguments)
@@ -219,8 +219,6 @@ static int watch_hold_folder(const struct command *command, const struct argumen
 	bool removes = cli_option_given(arguments, "delete-traces");
 	int folder;
 
-	if (!removes && cli_option_given(arguments, "digests"))
-		return EXIT_FINE;
 	/* the lock ends with the process */
 	folder = open(arguments->paths[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0 || flock(folder, (removes ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 ||
@@ -280,6 +278,7 @@ static int watch_run(const struct command *command, const struct arguments *argu
 	if (code == EXIT_FINE)
 		watch_tell(&watching);
 	watching.runs.exits = &watching.exits;
+	watching.exits.watcher = &watching.watcher;
 	if (code == EXIT_FINE) {
 		status = ss_watcher_open(arguments->paths[0], watch_output(arguments),
 					 watching.node.host, settle_ns, &watching.watcher, &err);

@@ -49,8 +49,16 @@ static struct ss_metrics_verdict *exits_verdict_of(struct watch_exits *exits, co
 	return &verdicts[exits->verdict_count++];
 }
 
-void cli_exits_run(struct watch_exits *exits, struct ss_session *session, const char *job,
-		   const char *run)
+void cli_exits_begin_run(struct watch_exits *exits, const struct ss_session *session)
+{
+	char run[SS_RUN_ID_BYTES];
+
+	ss_run_id_of(session, run);
+	exits->is_due = exits->has_events && ss_watcher_begin_run(exits->watcher, run);
+}
+
+static void exits_tell_run(struct watch_exits *exits, struct ss_session *session, const char *job,
+			   const char *run)
 {
 	const struct ss_diagnose_options options = { .rank = SS_EVERY_RANK };
 	const struct ss_diagnosis *verdict;
@@ -64,6 +72,16 @@ void cli_exits_run(struct watch_exits *exits, struct ss_session *session, const 
 	if (exits->has_events)
 		ss_metrics_add_findings(session, verdict, job, run, &events);
 	exits_print(&events);
+}
+
+void cli_exits_run(struct watch_exits *exits, struct ss_session *session, const char *job,
+		   const struct ss_stored_added *added)
+{
+	if (!added->was_there || exits->is_due)
+		exits_tell_run(exits, session, job, added->run_id);
+	/* killed before this line, the next process tells them again: twice is better than never */
+	if (exits->has_events)
+		ss_watcher_end_run(exits->watcher, added->run_id);
 }
 
 /* --- live numbers ---------------------------------------------------------------------------- */
@@ -119,7 +137,7 @@ static enum ss_status lives_make(struct ss_job *job, const char *one, struct exi
 }
 
 /* The changes of a job that nobody has told; where one lies is known to a block or two. */
-static void exits_tell_changes(const struct ss_metrics_live *job, struct ss_watcher *watcher)
+static void exits_tell_changes(const struct watch_exits *exits, const struct ss_metrics_live *job)
 {
 	const struct ss_live *live = job->live;
 
@@ -128,7 +146,7 @@ static void exits_tell_changes(const struct ss_metrics_live *job, struct ss_watc
 		struct ss_text event = { 0 };
 
 		/* a job that starts again has other changes */
-		if (!ss_watcher_may_tell(watcher, job->job, live->ranks[0].file->begin_ns,
+		if (!ss_watcher_may_tell(exits->watcher, job->job, live->ranks[0].file->begin_ns,
 					 change->number, 2 * SS_LIVE_BLOCK))
 			continue;
 		ss_metrics_add_change(live, change, job->job, &event);
@@ -136,8 +154,7 @@ static void exits_tell_changes(const struct ss_metrics_live *job, struct ss_watc
 	}
 }
 
-static void exits_write(struct watch_exits *exits, const struct exits_lives *lives,
-			struct ss_watcher *watcher)
+static void exits_write(struct watch_exits *exits, const struct exits_lives *lives)
 {
 	struct ss_text metrics = { 0 };
 	struct ss_error err = { 0 };
@@ -147,11 +164,11 @@ static void exits_write(struct watch_exits *exits, const struct exits_lives *liv
 	if (exits->metrics && output_write_whole(exits->metrics, &metrics, &err) != SS_OK)
 		(void)show_fail("watch", &err);
 	for (uint32_t i = 0; exits->has_events && i < lives->job_count; i++)
-		exits_tell_changes(&lives->jobs[i], watcher);
+		exits_tell_changes(exits, &lives->jobs[i]);
 	ss_text_release(&metrics);
 }
 
-void cli_exits_live(struct watch_exits *exits, struct ss_watcher *watcher, bool must)
+void cli_exits_live(struct watch_exits *exits, bool must)
 {
 	struct ss_open_options open = show_loading(exits->arguments, &exits->folder, 1);
 	struct exits_lives lives = { .live_count = 0 };
@@ -167,7 +184,7 @@ void cli_exits_live(struct watch_exits *exits, struct ss_watcher *watcher, bool 
 	    lives_make(&session->job, cli_option_text(exits->arguments, "job"), &lives, &err) !=
 		    SS_OK)
 		lives.job_count = 0;
-	exits_write(exits, &lives, watcher);
+	exits_write(exits, &lives);
 	for (uint32_t i = 0; i < lives.live_count; i++)
 		ss_live_release(&lives.lives[i]);
 	ss_session_close(session);

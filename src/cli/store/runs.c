@@ -201,9 +201,8 @@ static void store_runs_print_added(struct store_runs *runs, struct ss_session *s
 			runs->last.date, size);
 	runs->added += !runs->last.was_there;
 	fflush(out);
-	if (runs->exits && !runs->last.was_there)
-		cli_exits_run(runs->exits, session, store_runs_job(runs, session),
-			      runs->last.run_id);
+	if (runs->exits)
+		cli_exits_run(runs->exits, session, store_runs_job(runs, session), &runs->last);
 	output_tell_cut(stderr, ss_session_cut_count(session));
 }
 
@@ -236,6 +235,8 @@ static enum ss_status store_runs_add_session(struct store_runs *runs, struct ss_
 	}
 	cli_progress_begin(&bar, cli_option_text(arguments, "progress"));
 	ss_session_watch(session, cli_progress_step, &bar);
+	if (runs->exits)
+		cli_exits_begin_run(runs->exits, session);
 	if (status == SS_OK)
 		status = ss_run_store_add(&runs->store, session, &run, &runs->last, err);
 	cli_progress_end(&bar);
