@@ -25,6 +25,7 @@ void ss_rank_findings_release(struct ss_rank_findings *findings)
 	SS_FREE(memory, findings->claim_of, tasks);
 	SS_FREE(memory, findings->by_track, tasks);
 	SS_FREE(memory, findings->taken, findings->taken_capacity);
+	SS_FREE(memory, findings->blocks, findings->block_capacity);
 	*findings = (struct ss_rank_findings){ 0 };
 }
 
@@ -375,9 +376,12 @@ static enum ss_status findings_run_rules(struct ss_rank_findings *findings,
 	SS_FREE(memory, findings->claim_of, tasks);
 	SS_FREE(memory, findings->by_track, tasks);
 	SS_FREE(memory, findings->taken, findings->taken_capacity);
+	SS_FREE(memory, findings->blocks, findings->block_capacity);
 	findings->claim_of = NULL;
 	findings->by_track = NULL;
 	findings->taken = NULL;
+	findings->blocks = NULL;
+	findings->block_count = findings->block_capacity = 0;
 	findings->taken_count = findings->taken_capacity = 0;
 	return status;
 }

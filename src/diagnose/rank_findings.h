@@ -76,6 +76,8 @@ struct ss_rank_findings {
 	uint32_t *by_track;           /* tasks by track, then start; NULL: not sorted yet */
 	struct ss_found_taken *taken; /* in the order of claims */
 	uint32_t taken_count, taken_capacity;
+	struct ss_interval *blocks; /* when the first of them are: claims.c */
+	uint32_t block_count, block_capacity;
 };
 
 /* enum ss_large_fact: what rules ask for. */

@@ -74,6 +74,7 @@ bool ss_rule_claimed_time(struct ss_rule_context *context, uint32_t track,
 	if (!context->has_turn)
 		ss_rule_await_turn(context);
 	ss_cover_init(out, context->memory);
+	findings->block_count = 0; /* they were those of another order */
 	if (!ss_sort_runs(findings->taken, findings->taken_count, sizeof(*findings->taken),
 			  taken_compare_start, findings->memory))
 		return false;
