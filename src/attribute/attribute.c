@@ -212,12 +212,15 @@ enum ss_status ss_attribution_make(struct ss_attribution *out, struct ss_facts *
 	bool whole;
 
 	SS_TRY(ss_facts_phases(facts, &phases, err));
-	*out = (struct ss_attribution){ .trace = facts->trace,
-					.memory = memory,
-					.phases = phases,
-					.main = main_track(facts->trace, phases),
-					.step_ns = ss_cover_length(options->steps),
-					.has_device = options->idle != NULL };
+	*out = (struct ss_attribution){
+		.trace = facts->trace,
+		.memory = memory,
+		.phases = phases,
+		.main = main_track(facts->trace, phases),
+		.step_ns = ss_cover_length(options->steps),
+		.has_device = options->idle != NULL,
+		.is_blind = facts->trace->quality.rows[SS_ODD_NO_DEVICE_EVENTS].count > 0
+	};
 	ss_arena_init(&out->arena, memory);
 	whole = begin(out);
 	if (whole && out->main != SS_NO_ROW) {

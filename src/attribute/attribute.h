@@ -100,6 +100,7 @@ struct ss_attribution {
 	uint32_t main;                    /* its track */
 	int64_t step_ns;                  /* all measured steps */
 	bool trains, has_stacks, has_device;
+	bool is_blind;    /* a device was used, and what it did is not recorded */
 	bool has_modules; /* stacks name modules: they show what is the model */
 	bool failed;      /* no memory */
 };

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "analyze/host/op_category.h"
 #include "attribute/rows.h"
 #include "base/text.h"
 
@@ -125,14 +126,17 @@ static bool is_of_program(const char *name, size_t file_length)
 uint32_t ss_attribution_name_traits(const struct ss_string *name, uint32_t flags)
 {
 	const char *open = strstr(name->text, ".py("), *function;
-	uint32_t traits = 0;
+	uint32_t traits = strstr(name->text, "ynchronize") || ss_op_reads_value(name->text) ||
+					  (flags & (SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL))
+				  ? SS_TRAIT_BLOCKS
+				  : 0;
 
 	if (strncmp(name->text, "<ipython-input", 14) == 0)
 		return SS_TRAIT_USER;
 	if (open) {
 		function = strstr(open, "): ");
 		function = function ? function + 3 : "";
-		traits = frame_traits(name->text, function);
+		traits |= frame_traits(name->text, function);
 		if (is_of_program(name->text, (size_t)(open + 3 - name->text)))
 			traits |= SS_TRAIT_USER;
 		return traits;

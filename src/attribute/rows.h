@@ -32,6 +32,7 @@ enum ss_name_trait {
 	SS_TRAIT_WAITS = 1 << 18,    /* wait, barrier */
 	SS_TRAIT_SORTS = 1 << 19,    /* puts a dimension in order */
 	SS_TRAIT_LAYER = 1 << 17,    /* what layers call, and gradient formulas never do */
+	SS_TRAIT_BLOCKS = 1 << 20,   /* waits for a device if there is one */
 };
 
 /* What backward answers. */

@@ -119,6 +119,13 @@ static const struct place_case cases[] = {
 		     "note mine 1 6005 +3995; op aten::norm 1 6010 +3990",
 	  "beside training > train.py(3):log > torch/autograd/profiler.py(9):__enter__ > mine", -1,
 	  0, 0 },
+	{ "a wait for a device that is not recorded may be normal",
+	  STEP MODEL "call cudaLaunchKernel 1 500 +10; frame train.py(3):log 1 6000 +4000;"
+		     "call cudaDeviceSynchronize 1 6100 +3900",
+	  "beside training > train.py(3):log", 4000, 100, SS_EXCESS_BESIDE },
+	{ "without a device there is nothing to wait for",
+	  STEP MODEL "frame train.py(3):log 1 6000 +4000; call cudaDeviceSynchronize 1 6100 +3900",
+	  "beside training > train.py(3):log", 4000, 4000, SS_EXCESS_BESIDE },
 	{ "with a device its gaps count, at what the launching thread did",
 	  STEP "op aten::randn 1 0 +4000; call cudaLaunchKernel 1 4000 +10 #1;"
 	       "kernel k 1/7 4010 +5990 #1",

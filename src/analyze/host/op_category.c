@@ -256,3 +256,9 @@ const char *ss_op_tensor_eligible(const char *name, enum ss_op_category category
 	/* custom functions have such nodes, too */
 	return is_autograd_node(name) && category != SS_OP_OTHER ? "no" : "unknown";
 }
+
+bool ss_op_reads_value(const char *name)
+{
+	return strcmp(name, "aten::item") == 0 || strcmp(name, "aten::_local_scalar_dense") == 0 ||
+	       strcmp(name, "aten::is_nonzero") == 0 || strcmp(name, "aten::nonzero") == 0;
+}

@@ -43,4 +43,7 @@ enum ss_op_category ss_op_category(const char *name);
  */
 const char *ss_op_tensor_eligible(const char *name, enum ss_op_category category);
 
+/* Whether Python reads a value by it: what follows depends on that, and on a device it waits. */
+bool ss_op_reads_value(const char *name);
+
 #endif

@@ -200,13 +200,6 @@ struct cpu_breaks {
 	int64_t count, sure, inside_ns, outside_ns, claimed_ns;
 };
 
-/* Python reads a value: what follows depends on it. */
-static bool name_breaks_graph(const char *name)
-{
-	return strcmp(name, "aten::item") == 0 || strcmp(name, "aten::_local_scalar_dense") == 0 ||
-	       strcmp(name, "aten::is_nonzero") == 0 || strcmp(name, "aten::nonzero") == 0;
-}
-
 static bool cpu_breaks_classify_names(struct cpu_breaks *breaks)
 {
 	const struct ss_trace *trace = breaks->context->trace;
@@ -218,10 +211,10 @@ static bool cpu_breaks_classify_names(struct cpu_breaks *breaks)
 		const char *name = ss_strings_text(&trace->names, i);
 		enum ss_op_category category = ss_op_category(name);
 
-		breaks->is_reason[i] = name_breaks_graph(name);
+		breaks->is_reason[i] = ss_op_reads_value(name);
 		breaks->computes[i] = category != SS_OP_MEMORY && category != SS_OP_COPY &&
 				      category != SS_OP_OTHER && category != SS_OP_COMMUNICATION &&
-				      !name_breaks_graph(name);
+				      !ss_op_reads_value(name);
 	}
 	for (uint32_t row = 0; row < trace->device_from && !breaks->by_graphs; row++)
 		breaks->by_graphs = ss_region_kind(breaks->regions, row) == SS_COMPILED_GRAPH;

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "analyze/host/op_category.h"
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/code_places.h"
 
@@ -87,13 +88,6 @@ struct tiny_operators {
 	int64_t updates_ns; /* of claimed_ns: an optimizer */
 };
 
-/* Python reads a value and decides on it: what follows cannot be fused with what came before. */
-static bool name_reads_back(const char *name)
-{
-	return strcmp(name, "aten::item") == 0 || strcmp(name, "aten::_local_scalar_dense") == 0 ||
-	       strcmp(name, "aten::is_nonzero") == 0 || strcmp(name, "aten::nonzero") == 0;
-}
-
 /* Views and allocations belong to the operator that uses them; AccumulateGrad is autograd's. */
 static bool tiny_name_computes(uint8_t category, const char *name)
 {
@@ -143,7 +137,7 @@ static bool tiny_classify_names(struct tiny_operators *tiny)
 		if (trace->name_flags[i] &
 		    (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE | SS_NAME_COMPILE | SS_NAME_DATALOADER))
 			tiny->ends[i] = ENDS;
-		else if (name_reads_back(name))
+		else if (ss_op_reads_value(name)) /* nothing is fused across it */
 			tiny->ends[i] = READS_BACK;
 	}
 	for (uint32_t row = 0; row < trace->device_from; row++) {
