@@ -23,7 +23,15 @@ struct large_logits {
 	struct ss_code_places *sites;
 	double columns;                  /* of log-softmax: hidden layers can be as wide */
 	double moved_bytes, least_bytes; /* of all kernels; if the loss is one kernel */
+	bool has_products;               /* logits are multiplied: targets are as large as they */
 };
+
+/* Targets with a value for each word, as label smoothing by hand has them. */
+static const char dense_fix[] =
+	"loss = F.cross_entropy(logits, words, label_smoothing=0.1)   # words: indices\n"
+	"# targets with a value for each word are not needed for one-hot or\n"
+	"# smoothed ones; for head and loss in pieces:\n"
+	"from liger_kernel.transformers import LigerFusedLinearCrossEntropyLoss";
 
 static bool name_is_log_softmax(const struct ss_trace *trace, uint32_t row)
 {
@@ -31,6 +39,16 @@ static bool name_is_log_softmax(const struct ss_trace *trace, uint32_t row)
 
 	return strcmp(name, "aten::_log_softmax") == 0 ||
 	       strcmp(name, "aten::_log_softmax_backward_data") == 0;
+}
+
+/* Whether it multiplies two tensors of that size; a factor for all is no target. */
+static bool logits_are_multiplied(const struct ss_trace *trace, const struct ss_worker *worker,
+				  const struct ss_work *work)
+{
+	const char *name = ss_strings_text(&trace->names, trace->slices.name[worker->row]);
+
+	return (strcmp(name, "aten::mul") == 0 || strcmp(name, "aten::mul_") == 0) &&
+	       work->moved_bytes > 2.5 * work->out_bytes;
 }
 
 /* The columns of the largest log-softmax over a large vocabulary; 0: there is none. */
@@ -85,6 +103,7 @@ static void logits_measure(struct large_logits *logits, const struct ss_task *ta
 	logits->moved_bytes += part * work->moved_bytes;
 	if (name_is_log_softmax(logits->context->trace, worker->row))
 		logits->least_bytes += part * HALF_BYTES * work->elements;
+	logits->has_products |= logits_are_multiplied(logits->context->trace, worker, work);
 }
 
 static void logits_claim(struct large_logits *logits, uint32_t number)
@@ -126,6 +145,8 @@ static enum ss_status large_logits_look(struct ss_rule_context *context, struct 
 		logits_claim(&logits, i);
 	ss_code_places_report(logits.sites, UINT32_MAX,
 			      "%s moves all logits: {time} per step ({count} times)");
+	if (logits.has_products)
+		ss_rule_set_fix(context, dense_fix);
 	ss_rule_set_confidence(context, SS_CONFIDENCE_MEDIUM,
 			       "computed from the bytes that the kernels move");
 	return SS_OK;
