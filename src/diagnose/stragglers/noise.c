@@ -28,10 +28,12 @@
 
 /*
  * What a rank does outside of operators is different work if it takes this multiple of the others'
- * time while operators are as fast as theirs: a busy machine slows down both.
+ * time while operators are as fast as theirs: a busy machine slows down both. Few short operators
+ * are slower by chance: then it counts if what is outside has grown ten times as much as they have.
  */
 #define LOOSE_TIMES 1.5
 #define OPERATORS_TIMES 1.15
+#define GROWN_TIMES 10
 
 /*
  * A slow core is slow in every call. If typical calls explain less than this part of the excess,
@@ -156,12 +158,16 @@ static bool ranks_have_same_work(const struct ss_digest *a, const struct ss_dige
 static bool is_busy_outside_ops(struct ss_straggler_judge *judge, uint32_t r)
 {
 	uint32_t loose = SS_OWN_IDLE_BY(SS_IDLE_LAUNCH);
+	double outside = (double)ss_straggler_own_figure(judge, r, loose);
+	double operators = (double)ss_straggler_own_figure(judge, r, SS_OWN_COMPUTE);
+	double usual_outside = (double)ss_straggler_usual_figure(judge, r, loose);
+	double usual = (double)ss_straggler_usual_figure(judge, r, SS_OWN_COMPUTE);
 
-	return (double)ss_straggler_own_figure(judge, r, loose) >=
-		       LOOSE_TIMES * (double)ss_straggler_usual_figure(judge, r, loose) &&
-	       (double)ss_straggler_own_figure(judge, r, SS_OWN_COMPUTE) <=
-		       OPERATORS_TIMES *
-			       (double)ss_straggler_usual_figure(judge, r, SS_OWN_COMPUTE);
+	if (outside < LOOSE_TIMES * usual_outside)
+		return false;
+	return operators <= OPERATORS_TIMES * usual ||
+	       (outside - usual_outside) * usual >=
+		       GROWN_TIMES * (operators - usual) * usual_outside;
 }
 
 /* What two ranks are compared by. */

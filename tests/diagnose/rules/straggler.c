@@ -67,11 +67,21 @@
 	"op aten::a 1 " n "3005 +980;"           \
 	"op aten::b 1 " n "3990 +980;"
 #define COUNTS(n) OUTSIDE(n) "frame a.py(3):count 1 " n "3000 +1990;"
+#define OP(n, at, dur) "op mul 1 " n at " +" dur ";"
+
+/* Operators of 0.4 ms, one of them held up, and 0.3 ms outside or more. */
+#define FEW(n, dur, at, wait)                                                               \
+	"note ProfilerStep#" n " 1 " n "0000 +6700;" OP(n, "0000", dur) OP(n, "0150", "50") \
+		OP(n, "0200", "50") OP(n, "0250", "50") "note gloo:"                        \
+							"all_reduce 2 " n at " +" wait      \
+							"; op opt 1 " n "6405 +200;"
+#define FEW_USUAL(n) FEW(n, "50", "0400", "6000")
+#define FEW_AND_SLEEP(n) FEW(n, "130", "5400", "1000")
+#define FEW_AND_BUSY(n) FEW(n, "130", "0700", "5700")
 /* As many operators as short, held up for nearly as long as that function takes. */
 #define HELD(n) THREAD(n, "4800", "600")
 
 /* Operators of 0.5 ms, six of them; the second is held up for 2 ms on the late rank. */
-#define OP(n, at, dur) "op mul 1 " n at " +" dur ";"
 #define FIVE(n, a, b, c, d, e) \
 	OP(n, a, "500") OP(n, b, "500") OP(n, c, "500") OP(n, d, "500") OP(n, e, "500")
 #define SIX(n)                                                                              \
@@ -155,6 +165,18 @@ static const struct rule_case cases[] = {
 	  "count takes 1.99 ms per step outside of operators (a.py(3):count)\n"
 	  "it reaches its collectives 0.65 ms per step after the first rank, in 4 of 4 steps\n"
 	  "the other rank waits 0.65 ms per step for it" },
+	{ "no devices: few operators, slower by chance, and 5 ms outside",
+	  HOST_STEPS(FEW_USUAL) NEXT HOST_STEPS(FEW_USUAL) NEXT HOST_STEPS(FEW_AND_SLEEP)
+		  NEXT HOST_STEPS(FEW_USUAL),
+	  "warning 3651.2 high rank 2\n"
+	  "each of the other 3 ranks waits 5.00 ms per step for it\n"
+	  "it reaches its collectives 5.00 ms per step after the first rank, in 4 of 4 steps\n"
+	  "it takes 4.92 ms per step longer than the median rank: its host runs code outside of "
+	  "operators" },
+	{ "no devices: few operators, and as much more outside",
+	  HOST_STEPS(FEW_USUAL) NEXT HOST_STEPS(FEW_USUAL) NEXT HOST_STEPS(FEW_AND_BUSY)
+		  NEXT HOST_STEPS(FEW_USUAL),
+	  "" },
 	{ "no devices: as much to do, and other processes take the core in each step",
 	  HOST_STEPS(SIX) NEXT HOST_STEPS(SIX) NEXT HOST_STEPS(HELD_UP) NEXT HOST_STEPS(SIX), "" },
 	{ "no devices: as much to do, and late by chance", HOST_STEPS(SHORT) NEXT BUSY_STEPS, "" },
