@@ -305,29 +305,33 @@ static int64_t end_distance(const struct ss_visits *base, const struct ss_visits
 		     ss_shift_apply(shift, other->arrivals[other->order[i]].end_ns));
 }
 
-/* Drops pairs whose ends are much further apart than usual. */
-static void drop_ragged_pairs(struct matcher *matcher, const struct ss_visits *base,
+/* Drops pairs whose ends are much further apart than usual; returns whether there were some. */
+static bool drop_ragged_pairs(struct matcher *matcher, const struct ss_visits *base,
 			      const struct ss_visits *other, const struct ss_shift *shift,
 			      uint32_t *partner)
 {
 	int64_t *apart_ns = SS_ARENA_NEW(matcher->scratch, int64_t, (size_t)other->count + 1);
 	int64_t limit_ns = RAGGED_NS, usual_ns;
 	uint32_t count = 0;
+	bool any = false;
 
 	matcher->failed |= !apart_ns;
 	for (uint32_t i = 0; apart_ns && i < other->count; i++)
 		if (partner[i] != SS_NO_ROW)
 			apart_ns[count++] = end_distance(base, other, shift, partner[i], i);
 	if (!count)
-		return;
+		return false;
 	usual_ns = ss_nth_smallest(apart_ns, count, count / 2);
 	if (count >= RAGGED_PAIRS_MIN && usual_ns > limit_ns / RAGGED_TIMES)
 		limit_ns = usual_ns < INT64_MAX / RAGGED_TIMES ? usual_ns * RAGGED_TIMES
 							       : INT64_MAX;
 	for (uint32_t i = 0; i < other->count; i++)
 		if (partner[i] != SS_NO_ROW &&
-		    end_distance(base, other, shift, partner[i], i) > limit_ns)
+		    end_distance(base, other, shift, partner[i], i) > limit_ns) {
 			partner[i] = SS_NO_ROW;
+			any = true;
+		}
+	return any;
 }
 
 /*
@@ -402,7 +406,12 @@ static bool pair_visits(struct matcher *matcher, const struct ss_visits *base, u
 	if (!together && !matcher->failed)
 		is_found = ss_visits_find_shift(base, other, likely, count, matcher->joined->memory,
 						shift, &is_ragged, &matcher->failed);
-	if (is_ragged && shift_of_steps(matcher, base_rank, other_rank, &of_steps) &&
+	if (is_found && !is_ragged && !matcher->failed) {
+		ss_visits_pair(base, other, shift, partner, back);
+		if (!drop_ragged_pairs(matcher, base, other, shift, partner) || together)
+			return !matcher->failed;
+	}
+	if (shift_of_steps(matcher, base_rank, other_rank, &of_steps) &&
 	    pair_in_order(matcher, base, other, true, &of_steps, partner)) {
 		*shift = of_steps;
 		return true;
@@ -410,7 +419,7 @@ static bool pair_visits(struct matcher *matcher, const struct ss_visits *base, u
 	if (matcher->failed || !is_found)
 		return false;
 	ss_visits_pair(base, other, shift, partner, back);
-	drop_ragged_pairs(matcher, base, other, shift, partner);
+	(void)drop_ragged_pairs(matcher, base, other, shift, partner);
 	return !matcher->failed;
 }
 

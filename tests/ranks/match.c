@@ -63,6 +63,12 @@ static const struct {
 	  "rank 0 @a #7;" RAGGED_0 "rank 1 @b #7 >-7777777;" RAGGED_1
 	  "rank 2 @c #7 >3000000;" RAGGED_2,
 	  RAGGED_MET, 0 },
+	{ "two ends that agree by chance, and one that does not",
+	  "rank 0 @a #7; step 0 0 +100000; step 1 100000 +100000; step 2 200000 +100000;"
+	  "allreduce 20000 +70000; allreduce 120000 +70000; allreduce 220000 +70000;"
+	  "rank 1 @b #7 >900; step 0 0 +100000; step 1 100000 +100000; step 2 200000 +100000;"
+	  "allreduce 30000 +60000; allreduce 130000 +60010; allreduce 230000 +66000;",
+	  "all-reduce 0:0 1:0; all-reduce 0:1 1:1; all-reduce 0:2 1:2", 0 },
 	{ "the same steps, equally many calls in other windows",
 	  "rank 0 @a #7; step 0 0 +3000;" A0 A1 A2 A3 "rank 1 @b #7; step 0 10 +3000;" B1 B2 B3 B4,
 	  "all-reduce 0:1 1:0; all-reduce 0:2 1:1; all-reduce 0:3 1:2", 2 },
