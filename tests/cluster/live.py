@@ -3,7 +3,7 @@
 """docs/cluster.md as it stands, on four nodes with a rank each: live numbers, digests, events.
 
 Usage: live.py STEPSCOPE DUCKDB MODULE. MODULE is the folder of the Python module. Needs root and
-the folder of tools/torch_folder; skipped where namespaces are not allowed. Takes four minutes.
+the folder of tools/torch_folder; skipped where namespaces are not allowed. Takes five minutes.
 """
 import json
 import os
@@ -17,7 +17,7 @@ import nodes
 
 STEPSCOPE, DUCKDB, MODULE = (str(pathlib.Path(word).resolve()) for word in sys.argv[1:4])
 HERE = pathlib.Path(__file__).resolve().parent
-SLOW_AT, STEPS, SKIPPED = 1500, 2600, 77
+SLOW_AT, STEPS, SKIPPED = 2000, 3400, 77
 FOLDERS = ("local", "shared", "fleet", "var/lib/node_exporter")
 failures = []
 
@@ -113,12 +113,17 @@ def follow(cluster):
     cluster.until(lambda: gauges.exists() and "stepscope_rank_step{" in gauges.read_text(),
                   "gauges", 120)
     cluster.say("first gauges")
-    cluster.until(lambda: len(cluster.events()) > 0, "the baseline in the store", 240)
-    cluster.say("baseline judged: " + cluster.events()[0].get("title", ""))
+    judged = cluster.folder / "events.log"
+    cluster.until(lambda: "added run" in judged.read_text(), "the baseline in the store", 240)
+    time.sleep(1)
+    titles = [event.get("title", "") for event in cluster.events()]
+    cluster.say(f"baseline judged: {', '.join(titles) or 'nothing to warn of'}")
     log = cluster.folder / "rank0.log"
     cluster.until(lambda: "slow " in log.read_text(errors="replace"), "the slow step", 300)
     cluster.say(f"step {SLOW_AT}: rank 2 becomes slower")
-    time.sleep(30)
+    cluster.until(lambda: 2 in [event["rank"] for event in cluster.events()], "rank 2", 240)
+    [event, *_] = [event for event in cluster.events() if event["rank"] == 2]
+    cluster.say(f"event: {event['sentence']}")
     done = cluster.on("ssn1", "live", "/local/live")
     check("From step" in done.stdout, done.stdout + done.stderr)
     cluster.say(" ".join(done.stdout.split("From step")[-1].split("\n\n")[0].split()))
@@ -130,6 +135,7 @@ def follow(cluster):
     events = cluster.events()[before:]
     cluster.say(f"events: {json.dumps(events)}")
     check(events and {event["job"] for event in events} == {"pretrain"}, events)
+    check("ssn3" in [event["host"] for event in events], events)
     verdict = cluster.on("ssn1", "/shared/digests/traces")
     check("4 ranks" in verdict.stdout and "4 of 4 ranks" in verdict.stdout, verdict.stdout)
     for rank in ranks:
