@@ -176,7 +176,7 @@ export const VIEWS = {
 	steps: {
 		rank: "id", step: "id", name: "text", dur_ns: "ns", start_ns: "ns", end_ns: "ns",
 		host_dur_ns: "ns", host_start_ns: "ns", host_end_ns: "ns", device_events: "count",
-		file_start_ns: "id", file_end_ns: "id", anchor: "text", dropped: "text",
+		file_start_ns: "ns", file_end_ns: "ns", anchor: "text", dropped: "text",
 	},
 	events: {
 		rank: "id", row: "id", track: "text", pid: "text", tid: "text", category: "text",
