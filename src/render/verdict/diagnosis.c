@@ -186,6 +186,9 @@ static const char *gpu_use_unknown(const struct ss_diagnosis *diagnosis)
 /* What other kernels compute changes MFU by less than steps differ. */
 #define MFU_KNOWN 0.95
 
+/* Savings of findings that are no warnings, below this share of the step together, are small. */
+#define SMALL_SHARE 0.05
+
 /* Model FLOPs utilization; with recomputation, if that differs. */
 static void gpu_add_mfu(const struct ss_mfu *mfu, struct ss_text *out)
 {
@@ -310,6 +313,11 @@ static void verdict_add_nothing(const struct ss_diagnosis *diagnosis, struct ss_
 			     100 * (double)account->unexplained_ns / (double)account->step_ns);
 	} else if (diagnosis->warning_count) {
 		ss_text_add_string(out, " The findings below cost no time.\n");
+	} else if ((double)account->smaller_ns >= SMALL_SHARE * (double)diagnosis->step_ns) {
+		ss_text_add_string(out, " No fix stands out; those below may save up to ");
+		ss_render_ns(account->smaller_ns, out);
+		ss_text_addf(out, " (%.0f %%).\n",
+			     100 * (double)account->smaller_ns / (double)diagnosis->step_ns);
 	} else if (200 * account->smaller_ns >= diagnosis->step_ns) {
 		ss_text_add_string(out, " Only small savings were found.\n");
 	} else {

@@ -172,6 +172,11 @@ static void test_nothing(void **state)
 #define OPEN STEP, .account.step_ns = 200 * MS, .account.unexplained_ns = 80 * MS
 	static const struct sentence_case cases[] = {
 		{ { STEP }, "A step takes 200 ms. Nothing was found that would make it faster.\n" },
+		{ { STEP, .account.smaller_ns = 10 * MS },
+		  "A step takes 200 ms. No fix stands out; those below may save up to 10.0 ms "
+		  "(5 %).\n" },
+		{ { STEP, .account.smaller_ns = 10 * MS - 1 },
+		  "A step takes 200 ms. Only small savings were found.\n" },
 		{ { STEP, .account.smaller_ns = MS },
 		  "A step takes 200 ms. Only small savings were found.\n" },
 		{ { STEP, .account.smaller_ns = MS - 1 },
