@@ -39,26 +39,35 @@ enum ss_status ss_bottleneck_find(struct ss_diagnosis *diagnosis, const char **o
 	return has_length && !*out ? ss_fail_memory(err, "the findings") : SS_OK;
 }
 
+/* Parts of the account that run on a device; the first ones. */
+#define ON_DEVICE 3
+
 bool ss_bottleneck_settle(struct ss_diagnosis *diagnosis)
 {
-	static const char *const names[] = { "compute", "communication", "copies" };
+	static const char *const names[] = { "compute", "communication", "copies", "host",
+					     "unexplained" };
 	const struct ss_account *account = &diagnosis->account;
-	int64_t needed_ns[] = { account->compute_ns, account->communication_ns,
-				account->copies_ns };
-	int64_t left_ns = account->step_ns - account->warnings_ns, sum_ns = 0;
-	size_t most = 0;
+	int64_t parts_ns[] = { account->compute_ns, account->communication_ns, account->copies_ns,
+			       account->host_ns, account->unexplained_ns };
+	int64_t left_ns = account->step_ns - account->warnings_ns, device_ns = 0;
+	size_t most = 0, count = ON_DEVICE;
 	char text[64];
 
-	for (size_t i = 0; i < SS_COUNT(needed_ns); i++) {
-		sum_ns = ss_ns_sum(sum_ns, needed_ns[i]);
-		most = needed_ns[i] > needed_ns[most] ? i : most;
-	}
-	if (!diagnosis->next || !diagnosis->on_device || left_ns <= 0 ||
-	    (double)sum_ns < (1 - SS_UNEXPLAINED_SHARE) * (double)left_ns ||
-	    strncmp(diagnosis->next, names[most], strlen(names[most])) == 0)
+	if (!diagnosis->next || left_ns <= 0)
+		return true;
+	for (size_t i = 0; i < ON_DEVICE; i++)
+		device_ns = ss_ns_sum(device_ns, parts_ns[i]);
+	/* the path does not know, or is all on the host */
+	if (!diagnosis->on_device || strncmp(diagnosis->next, names[4], strlen(names[4])) == 0)
+		count = SS_COUNT(parts_ns);
+	else if ((double)device_ns < (1 - SS_UNEXPLAINED_SHARE) * (double)left_ns)
+		return true;
+	for (size_t i = 1; i < count; i++)
+		most = parts_ns[i] > parts_ns[most] ? i : most;
+	if (strncmp(diagnosis->next, names[most], strlen(names[most])) == 0)
 		return true;
 	snprintf(text, sizeof(text), "%s (%.0f %% of it)", names[most],
-		 100 * (double)needed_ns[most] / (double)left_ns);
+		 100 * (double)parts_ns[most] / (double)left_ns);
 	diagnosis->next = ss_arena_copy(&diagnosis->chosen_arena, text, strlen(text));
 	return diagnosis->next != NULL;
 }
