@@ -53,12 +53,15 @@ bool ss_bottleneck_settle(struct ss_diagnosis *diagnosis)
 	size_t most = 0, count = ON_DEVICE;
 	char text[64];
 
+	if (diagnosis->start_up_ns > account->step_ns / 2)
+		diagnosis->next = NULL; /* what a steady step does is not recorded */
 	if (!diagnosis->next || left_ns <= 0)
 		return true;
 	for (size_t i = 0; i < ON_DEVICE; i++)
 		device_ns = ss_ns_sum(device_ns, parts_ns[i]);
-	/* the path does not know, or is all on the host */
-	if (!diagnosis->on_device || strncmp(diagnosis->next, names[4], strlen(names[4])) == 0)
+	/* the path is all on the host, or it or the account does not know */
+	if (!diagnosis->on_device || account->unexplained_ns > left_ns / 2 ||
+	    strncmp(diagnosis->next, names[4], strlen(names[4])) == 0)
 		count = SS_COUNT(parts_ns);
 	else if ((double)device_ns < (1 - SS_UNEXPLAINED_SHARE) * (double)left_ns)
 		return true;
