@@ -44,9 +44,12 @@ static bool is_op(const struct ss_attribution *of, uint32_t row)
 
 static void report(struct sweep *sweep, struct ss_attribution_moment moment)
 {
-	/* a wait for work that is not recorded may be normal */
-	if (sweep->of->is_blind && moment.row != SS_NO_ROW &&
-	    (ss_attribution_traits(sweep->of, moment.row) & SS_TRAIT_BLOCKS)) {
+	/* a wait for work that is not recorded may be normal, and what is lost is no pause */
+	bool is_lost = moment.kind == SS_EXCESS_GAP &&
+		       ss_quality_is_cut(&sweep->of->trace->quality);
+
+	if (is_lost || (sweep->of->is_blind && moment.row != SS_NO_ROW &&
+			(ss_attribution_traits(sweep->of, moment.row) & SS_TRAIT_BLOCKS))) {
 		moment.excess_ns = 0;
 		moment.kind = SS_EXCESS_NONE;
 	}

@@ -55,6 +55,8 @@ bool ss_bottleneck_settle(struct ss_diagnosis *diagnosis)
 
 	if (diagnosis->start_up_ns > account->step_ns / 2)
 		diagnosis->next = NULL; /* what a steady step does is not recorded */
+	if (!diagnosis->on_device && ss_doubts_have(&diagnosis->doubts, SS_DOUBT_CUT))
+		diagnosis->next = NULL; /* a device may be in the part that is missing */
 	if (!diagnosis->next || left_ns <= 0)
 		return true;
 	for (size_t i = 0; i < ON_DEVICE; i++)

@@ -184,6 +184,13 @@ def check_cut(made):
         (made / f"{name}.json").write_bytes(b'{"traceEvents":[' + events + end)
         told = run(STEPSCOPE, f"{name}.json", folder=made).stdout
         assert words in told, (name, told)
+        assert ("limits the step" in told) == (name == "whole"), (name, told)
+    # between two operators may be what is lost
+    gap = events + b"," + host % 900000
+    for name, end, is_pause in (("pause", b"]}", True), ("lost", b',{"ph":"X","ca', False)):
+        (made / f"{name}.json").write_bytes(b'{"traceEvents":[' + gap + end)
+        told = run(STEPSCOPE, f"{name}.json", folder=made).stdout
+        assert ("more than normal" in told) == is_pause, (name, told)
 
 
 def check_quoting(made):
